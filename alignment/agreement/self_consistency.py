@@ -2,6 +2,7 @@
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -68,22 +69,32 @@ def self_consistency(
     same_length(unit=unit, rater=rater, value=value, cluster=cluster)
     if np.any(value != value) if isinstance(value, np.ndarray) else any(one != one for one in value):
         raise ValueError("a value is NaN; leave missing ratings out")
-    names, code, cluster_of, equal, flipped, size = _repeated(unit, rater, value, cluster)
+    names, code, of_units = _repeated(unit, rater, value, cluster)
     order = sorted(range(len(names)), key=names.__getitem__)
     parts = [slice(*np.searchsorted(code, (place, place + 1)).tolist()) for place in order]
     return SelfConsistency(
-        pooled=_consistency(None, cluster_of, equal, flipped, size, plan),
+        pooled=_consistency(None, of_units, plan),
         raters=tuple(
-            _consistency(names[place], cluster_of[part], equal[part], flipped[part], size[part], plan)
-            for place, part in zip(order, parts, strict=True)
+            _consistency(names[place], of_units.part(part), plan) for place, part in zip(order, parts, strict=True)
         ),
     )
 
 
-def _repeated(unit: Keys, rater: Keys, value: Keys, cluster: Keys) -> tuple[list[str], Ints, Ints, Floats, Bools, Ints]:
-    """The raters' names, and of each unit that one rated twice or more the code of the rater, ascending, the cluster,
-    which share of its pairs of ratings are equal, whether any differ, and how many ratings there are.
-    """
+class _Repeated(NamedTuple):
+    """Of units that one rater rated twice or more: the cluster, which share of its pairs of ratings are equal, whether
+    any differ, and how many ratings there are."""
+
+    cluster: Ints
+    equal: Floats
+    flipped: Bools
+    size: Ints
+
+    def part(self, at: slice) -> "_Repeated":
+        return _Repeated(self.cluster[at], self.equal[at], self.flipped[at], self.size[at])
+
+
+def _repeated(unit: Keys, rater: Keys, value: Keys, cluster: Keys) -> tuple[list[str], Ints, _Repeated]:
+    """The raters' names, the code of each unit's rater, ascending, and the units."""
     (unit_code, units), (rater_code, raters), (value_code, values), (cluster_code, _) = map(
         _numbered, (unit, rater, value, cluster)
     )
@@ -106,7 +117,7 @@ def _repeated(unit: Keys, rater: Keys, value: Keys, cluster: Keys) -> tuple[list
     rater_of, unit_of = np.divmod(group_of_cell[starts][several], max(len(units), 1))
     size = size[several]
     names = [str(name) for name in raters]
-    return names, rater_of, cluster_of[unit_of], pairs / (size * (size - 1)), kinds[several] > 1, size
+    return names, rater_of, _Repeated(cluster_of[unit_of], pairs / (size * (size - 1)), kinds[several] > 1, size)
 
 
 def _numbered(keys: Keys) -> tuple[Ints, Sequence[Hashable]]:
@@ -116,14 +127,11 @@ def _numbered(keys: Keys) -> tuple[Ints, Sequence[Hashable]]:
     return encode(keys)
 
 
-def _consistency(
-    rater: str | None, cluster: Ints, equal: Floats, flipped: Bools, size: Ints, plan: Plan
-) -> Consistency:
+def _consistency(rater: str | None, of: _Repeated, plan: Plan) -> Consistency:
     undefined = remark("nothing_rated_twice") if rater is None else remark("rater_rated_nothing_twice")
-
     return Consistency(
         rater=rater,
-        ratings=int(size.sum()),
-        agreement=share_of_trials(equal, cluster, plan, name="agreement with oneself", undefined=undefined),
-        flip_rate=share_of_trials(flipped, cluster, plan, name="flip rate", undefined=undefined),
+        ratings=int(of.size.sum()),
+        agreement=share_of_trials(of.equal, of.cluster, plan, name="agreement with oneself", undefined=undefined),
+        flip_rate=share_of_trials(of.flipped, of.cluster, plan, name="flip rate", undefined=undefined),
     )

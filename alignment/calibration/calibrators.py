@@ -53,7 +53,7 @@ class Calibrator(ABC):
         return kind(**{name: tuple(value) if isinstance(value, list) else value for name, value in given.items()})
 
 
-class Probable(Calibrator):
+class ProbabilityCalibrator(Calibrator):
     """A calibration with probabilities; it passes where p ≥ ½."""
 
     __slots__ = ()
@@ -89,7 +89,7 @@ class ThresholdCalibrator(Calibrator):
 
 
 @dataclass(frozen=True, slots=True)
-class PlattCalibrator(Probable):
+class PlattCalibrator(ProbabilityCalibrator):
     """A logistic curve over the score: p = 1/(1 + exp(-(intercept + slope · z))); passes where p ≥ ½.
 
     z runs from -1 at the worst score seen when fitting to 1 at the best. A score beyond either end counts as that end:
@@ -118,7 +118,7 @@ class PlattCalibrator(Probable):
 
 
 @dataclass(frozen=True, slots=True)
-class IsotonicCalibrator(Probable):
+class IsotonicCalibrator(ProbabilityCalibrator):
     """The share of passes at each score, never falling as the score gets better; passes where p ≥ ½.
 
     ``scores`` ascend; between two of them the probability runs along a straight line, and beyond the ends it stays.

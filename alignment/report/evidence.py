@@ -206,8 +206,8 @@ def _said(one: JudgeScores) -> dict[str, Any]:
 
 
 def _scores(one: Mapping[str, Any]) -> JudgeScores:
-    values: dict[str, Any] = {name: _mapping(value) if name in _BY_UNIT else value for name, value in one.items()}
-    return JudgeScores(**values)
+    values: dict[str, Any] = {each.name: one[each.name] for each in fields(JudgeScores)}
+    return JudgeScores(**values | {name: _mapping(values[name]) for name in _BY_UNIT})
 
 
 def _addresses(units: Sequence[UnitKey]) -> dict[str, list[str]]:

@@ -96,12 +96,12 @@ def propose(
     spread, basis = _spread(reference, judged, about, at, of_all, frame)
     wanted = spread[present]
     allocation = allocate(stratum, wanted, count)
+    places_of = [np.flatnonzero(stratum == place) for place in range(present.size)]
     drawn = draw(stratum, allocation, generator(seed, "next samples", evidence.criterion.key))
     return Proposal(
         strata=[
-            Stratum(places.size, int(allocation[place]), _ends(score[places]), _ends(apart[places]))
-            for place in range(present.size)
-            for places in [np.flatnonzero(stratum == place)]
+            Stratum(samples=places.size, drawn=taken, score=_ends(score[places]), disagreement=_ends(apart[places]))
+            for places, taken in zip(places_of, allocation.tolist(), strict=True)
         ],
         chosen=_chosen(frame, drawn),
         basis=basis,
@@ -300,7 +300,7 @@ def draw_by_outcome(outcomes: Mapping[str, Outcome], shares: Mapping[Outcome, fl
     drawn = draw(stratum, allocation, generator(seed, "outcomes"))
     return OutcomeDraw(
         groups=[
-            OutcomeGroup(n, taken, outcome)
+            OutcomeGroup(samples=n, drawn=taken, outcome=outcome)
             for outcome, n, taken in zip(present, size.tolist(), allocation, strict=True)
         ],
         chosen=_chosen(names, drawn),

@@ -29,23 +29,6 @@ PROBLEMS_SHOWN = 100
 _FIELDS = {"sample_id", "unit", "criterion", "value", "reason"}
 
 
-def set_gold(
-    *, actor: User, project: Project, sample: Sample, unit: str, criterion: Criterion, value: Any, reason: str = ""
-) -> GoldAnswer:
-    """Sets or changes one known answer. Repeating it changes nothing. Raises Invalid."""
-    with transaction.atomic():
-        # The claim can't be dropped meanwhile (annotate.samples.claims_write).
-        locked = Sample.objects.select_for_update(no_key=True).get(pk=sample.pk)
-        checked = _checked(project, locked, unit, criterion, value, reason)
-        answer, changed = _store(actor, checked)
-        if changed:
-            note(
-                actor=actor, action="gold.set", subject=f"{sample.external_id}: {unit}", project=project,
-                criterion=criterion.key, value=checked.value,
-            )  # fmt: skip
-    return answer
-
-
 def import_gold(*, actor: User, project: Project, rows: Any) -> int:
     """Sets answers from rows {sample_id, unit, criterion, value, reason?}, all or none. Returns how many changed.
 

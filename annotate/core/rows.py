@@ -12,20 +12,20 @@ Row = TypeVar("Row", bound=Model)
 Parameters = Mapping[str, Any] | Sequence[Any]
 
 
-def fetch_all(sql: str, parameters: Parameters = ()) -> list[tuple[Any, ...]]:
+def fetch_all(sql: str, parameters: Parameters | None = None) -> list[tuple[Any, ...]]:
     with connection.cursor() as cursor:
         cursor.execute(sql, parameters)
         return cursor.fetchall()
 
 
-def fetch_one(sql: str, parameters: Parameters = ()) -> Any:
+def fetch_one(sql: str, parameters: Parameters | None = None) -> Any:
     """The first row as a tuple, or None."""
     with connection.cursor() as cursor:
         cursor.execute(sql, parameters)
         return cursor.fetchone()
 
 
-def execute(sql: str, parameters: Parameters = ()) -> int:
+def execute(sql: str, parameters: Parameters | None = None) -> int:
     """Returns how many rows the statement concerned."""
     with connection.cursor() as cursor:
         cursor.execute(sql, parameters)

@@ -153,7 +153,7 @@ class Filters:
 
     def as_dict(self) -> dict[str, Any]:
         """Only what was asked for, for the manifest."""
-        asked = {name: value for name, value in asdict(self).items() if value}
+        asked = {name: value for name, value in asdict(self).items() if value not in (None, False)}
         return {name: list(value) if isinstance(value, tuple) else value for name, value in asked.items()}
 
     def apply(self, project: Project) -> QuerySet[Verdict]:
@@ -236,6 +236,7 @@ def _order(verdict: Verdict) -> tuple[tuple[int, int], int, str, int]:
 def verdict_row(exported: ExportedSample, verdict: Verdict, annotators: Annotators) -> dict[str, Any]:
     """One row per unit and criterion. `labels`: the label revisions that the verdict rests on; of a reopened one, those
     that it was decided on. `claims_…`: where a claim comes from. Then the columns of the annotators, if asked for."""
+    # CSV and Parquet files have their columns in this order.
     sample = exported.sample
     is_claim = verdict.criterion.unit == UnitKind.CLAIM
     rests_on = verdict.votes if verdict.decided_votes is None else verdict.decided_votes

@@ -174,9 +174,10 @@ def _happenings(keys: list[_Key], project: Project, reader: User) -> list[Happen
     for _at, rank, pk in keys:
         wanted[rank].append(pk)
     found: dict[tuple[int, int], Happening] = {}
-    for (rank, ids), read in zip(wanted.items(), (_entries, _claims, _verdicts, _labels), strict=True):
+    for log, read in (("entry", _entries), (CLAIMS, _claims), (VERDICTS, _verdicts), (LABELS, _labels)):
+        ids = wanted[_RANKS[log]]
         if ids:
-            found |= {(rank, row.id): row for row in read(ids)}
+            found |= {(_RANKS[log], row.id): row for row in read(ids)}
     return _without_what_is_held_back([found[rank, pk] for _at, rank, pk in keys], project, reader)
 
 

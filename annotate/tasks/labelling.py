@@ -126,11 +126,13 @@ def save_label(
 def _repeated_or_stale(task: TaskRow, saved: dict[str, Any], idempotency_key: uuid.UUID) -> dict[str, Any]:
     event = LabelEvent.objects.filter(idempotency_key=idempotency_key).first()
     if event is None:
-        stored = {name: getattr(task.label, name) for name in (*_SAID, "revision")} if task.label else None
+        current = None
+        if task.label is not None:
+            current = {**saved, **{name: getattr(task.label, name) for name in (*_SAID, "revision")}}
         raise Stale(
             "stale",
             _("This label was changed elsewhere in the meantime."),
-            current=stored and {**saved, **stored},
+            current=current,
             yours={name: saved[name] for name in _SAID},
         )
     same = all(getattr(event, name) == saved[name] for name in _SAID)

@@ -49,7 +49,7 @@ class StoredLabel:
 
 @dataclass(frozen=True)
 class TaskRow:
-    """An annotator's task with its batch and the units of its sample; the fields are in the order of _READ_TASK."""
+    """An annotator's task with its batch and the units of its sample."""
 
     id: int
     status: str
@@ -127,15 +127,26 @@ def read_task(
     if row is None:
         return None
     contexts, criteria, given, label = (None if text is None else json.loads(text) for text in row[15:])
-    fields = (
-        *row[:11],
-        {"claim": row[11], "context": range(row[12]), "fact": range(row[13]), "entity": range(row[14])},
-        contexts,
-        [AskedCriterion(*asked) for asked in criteria or []],
-        None if given is None else {(unit, criterion_id) for unit, criterion_id in given},
-        None if label is None else StoredLabel(*label),
+    _, status, sample_id, batch_id, batch_name, batch_status, purpose, gold_feedback, strategy = row[:9]
+    overlap, rater_id = row[9:11]
+    return TaskRow(
+        id=task_id,
+        status=status,
+        sample_id=sample_id,
+        batch_id=batch_id,
+        batch_name=batch_name,
+        batch_status=batch_status,
+        purpose=purpose,
+        gold_feedback=gold_feedback,
+        strategy=strategy,
+        overlap=overlap,
+        rater_id=rater_id,
+        unit_indices={"claim": row[11], "context": range(row[12]), "fact": range(row[13]), "entity": range(row[14])},
+        contexts=contexts,
+        criteria=[AskedCriterion(*asked) for asked in criteria or []],
+        given=None if given is None else {(unit, criterion_id) for unit, criterion_id in given},
+        label=None if label is None else StoredLabel(*label),
     )
-    return TaskRow(*fields)
 
 
 # `open_task` holds the row lock that makes the guard true until the end of the statement. Whose task it is belongs to
@@ -194,16 +205,18 @@ def write_label(
     row = fetch_one(
         _WRITE_LABEL.format(save=_UPDATE if task.label else _INSERT),
         {
-            **saved,
             "task": task.id,
             "open": _OPEN,
             "batch_open": BatchStatus.OPEN.value,
             "in_progress": TaskStatus.IN_PROGRESS.value,
             "rater": task.rater_id,
             "sample": task.sample_id,
+            "unit": saved["unit"],
             "criterion": criterion_id,
             # SQL NULL, not JSON null: no choice is no value.
             "value": None if saved["value"] is None else json.dumps(saved["value"]),
+            "cant_tell": saved["cant_tell"],
+            "comment": saved["comment"],
             "evidence": json.dumps(saved["evidence"]),
             "label": task.label.id if task.label else None,
             "seen": task.label.revision if task.label else None,

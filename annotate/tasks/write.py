@@ -178,7 +178,7 @@ def _lock_batches(project: Project, tasks: QuerySet[Task]) -> None:
 def _locked_task(project: Project, task_id: int) -> Task:
     """The task of an open or paused batch, with everything locked that moving it needs."""
     missing = Http404(_("This project has no such task."))
-    found = first_or_raise(Task.objects.filter(pk=task_id, batch__project=project), missing)
+    found = first_or_raise(Task.objects.only("batch").filter(pk=task_id, batch__project=project), missing)
     batch = Batch.objects.select_for_update(no_key=True).get(pk=found.batch_id)
     if batch.status not in RUNNING_BATCH_STATUSES:
         said = _("Batch %(number)d is %(status)s; reopen it first.")

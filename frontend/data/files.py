@@ -15,6 +15,7 @@ from django.utils.translation import gettext_lazy
 
 from annotate.api.files import as_download, errors_as_csv
 from annotate.core.errors import Refusal
+from annotate.core.rows import first_or_raise
 from annotate.files.export_rows import NAMED, NUMBERED
 from annotate.files.fields import IGNORE, METADATA
 from annotate.files.import_engine import Preview
@@ -201,10 +202,8 @@ def _state(found: ImportJob) -> dict[str, Any]:
 
 
 def _job(page: ProjectPage, job_id: UUID) -> ImportJob:
-    found = page.project.imports.filter(pk=job_id).select_related("created_by").first()
-    if found is None:
-        raise Http404(_("There is no such import in this project."))
-    return as_it_stands(found)
+    jobs = page.project.imports.filter(pk=job_id).select_related("created_by")
+    return as_it_stands(first_or_raise(jobs, Http404(_("There is no such import in this project."))))
 
 
 @project_view("export", get="export.read", post="export.run")
@@ -237,9 +236,8 @@ def settle(page: ProjectPage) -> HttpResponse:
 
 @project_view("export", get="export.run")
 def download(page: ProjectPage, number: int) -> HttpResponseBase:
-    release = page.project.releases.select_related("project").filter(number=number).first()
-    if release is None:
-        raise Http404(_("There is no such release."))
+    releases = page.project.releases.select_related("project").filter(number=number)
+    release = first_or_raise(releases, Http404(_("There is no such release.")))
     try:
         return as_download(release, page.user)
     except Refusal as refusal:

@@ -22,6 +22,7 @@ from django.views.decorators.http import require_http_methods
 from annotate.batches.read import open_work
 from annotate.core.errors import Refusal
 from annotate.core.permissions import role_of
+from annotate.core.rows import first_or_raise
 from annotate.members.write import (
     DEFAULT_DAYS,
     MAX_DAYS,
@@ -274,10 +275,8 @@ def _back(page: ProjectPage, changed: User) -> HttpResponse:
 
 
 def _member(page: ProjectPage, username: str) -> Membership:
-    member = members_of(page.project).filter(user__username=username).first()
-    if member is None:
-        raise Http404(_("This project has no member of that name."))
-    return member
+    members = members_of(page.project).filter(user__username=username)
+    return first_or_raise(members, Http404(_("This project has no member of that name.")))
 
 
 @sensitive_post_parameters()

@@ -18,6 +18,7 @@ from django.utils.translation import gettext_noop
 import alignment
 from annotate.api.serializers import whole_number
 from annotate.core.errors import Invalid, Refusal
+from annotate.core.rows import first_or_raise
 from annotate.core.scales import as_number
 from annotate.models import Criterion
 from annotate.projects.read import one_criterion
@@ -149,24 +150,32 @@ def look_in_full(look: Look) -> dict[str, Any]:
     result = look.result
     calibrated, cutpoints = result["calibrated"], result["cutpoints"]
     return {
-        "look": look,
-        "level": percent_of(look.level),
+        **look_in_short(look),
         "trust": trust_in_words(result["trust"]),
         "note": in_words(result["note"]),
         "caveat": in_words(result["caveat"]),
-        "threshold": number(result["threshold"]),
-        "sign": "≥" if look.judge.higher_is_better else "≤",
         "confusion": result["confusion"],
         "figures": [
             {"title": _(title), "sentence": _(sentence), "estimate": _shown(result, name), "anchor": anchor}
             for name, title, sentence, anchor in _FIGURES
             if name != "cutpoints.kappa" or cutpoints["calibrator"] is not None
         ],
-        "calibrator": calibrator_in_words(calibrated["calibrator"]),
         "why_not_calibrated": in_words(calibrated["reason"]),
         "ece_if_perfect": shown(calibrated["ece_if_perfect"]).text,
         "points": [_point(point) for point in calibrated["points"]],
-        "region": region_in_words(result["region"], look.judge.higher_is_better),
+    }
+
+
+def look_in_short(look: Look) -> dict[str, Any]:
+    """What a certificate of the look says as well."""
+    higher_is_better = look.judge.higher_is_better
+    return {
+        "look": look,
+        "level": percent_of(look.level),
+        "threshold": number(look.result["threshold"]),
+        "sign": "≥" if higher_is_better else "≤",
+        "calibrator": calibrator_in_words(look.result["calibrated"]["calibrator"]),
+        "region": region_in_words(look.result["region"], higher_is_better),
     }
 
 
@@ -274,7 +283,7 @@ def _certificate(page: ProjectPage, criterion: Criterion, judge: str, dimension:
     gated, wrong_bar, bar = _gated(page, held)
     return {
         "certificate": certificate,
-        "certified": look_in_full(look),
+        "certified": look_in_short(look),
         "certified_rates": [(name.upper(), shown(look.result[name])) for name in ("tpr", "tnr")],
         "certified_kappa": shown(look.result["kappa"]),
         "why_not": None if held.why is None else held.why[1],
@@ -348,9 +357,8 @@ def certify(page: ProjectPage, key: str) -> HttpResponse:
     except Refusal as refusal:
         messages.error(page.request, refusal.message)
         return page.redirect("report-judge", key)
-    found = Look.objects.filter(pk=pk, criterion=criterion).select_related("judge").first()
-    if found is None:
-        raise Http404(_("There is no such look."))
+    looks = Look.objects.filter(pk=pk, criterion=criterion).select_related("judge")
+    found = first_or_raise(looks, Http404(_("There is no such look.")))
     page.attempt(lambda: issue_certificate(look=found, user=page.user), _("The certificate is issued."))
     return _to_judge(page, key, found.judge.name, found.dimension)
 

@@ -218,7 +218,9 @@ def triage(page: ProjectPage, key: str) -> HttpResponse:
             **frame_context(report),
             "triage": None if place is None else triage_context(report, place, to),
             "switcher": switcher(page, key, "report-triage", report, place),
-            "outcomes_url": row and judge_url(page, key, row["judge"], row["dimension"], "report-outcomes"),
+            "outcomes_url": (
+                None if row is None else judge_url(page, key, row["judge"], row["dimension"], "report-outcomes")
+            ),
             "form": form if page.may("batches.change") else None,
         }
 

@@ -38,7 +38,8 @@ class CanariesView(ProjectAPIView):
         best value, or harmless ones, put to them. It is compared only with itself: nothing that people said is read,
         and nothing that comes is a score. The check is a run, which can be paused, resumed and cancelled as one.
         """
-        run = check_canaries(version=version_to_run(self, judge_id, data), actor=self.user, **data)
+        version = version_to_run(self, judge_id, data)
+        run = check_canaries(version=version, actor=self.user, **data)
         return _in_full(one_check(run.version.judge, run.pk))
 
 
@@ -50,7 +51,8 @@ class CanaryEstimateView(ProjectAPIView):
     @answers(shapes.RunEstimate, takes=shapes.CanaryPlan, conflict=True)
     def post(self, request: Request, data: dict[str, Any], slug: str, judge_id: int) -> RunEstimate:
         """What a check with canaries would take, before it is started."""
-        return estimate_canaries(version=version_to_run(self, judge_id, data), **data)
+        version = version_to_run(self, judge_id, data)
+        return estimate_canaries(version=version, **data)
 
 
 class CanaryCheckView(ProjectAPIView):

@@ -13,6 +13,7 @@ from annotate.api.schema import answers
 from annotate.api.serializers import With
 from annotate.core.errors import Invalid
 from annotate.core.permissions import may
+from annotate.core.rows import first_or_raise
 from annotate.projects.read import criterion_named
 from judges.api import certificates_serializers as shapes
 from judges.certificates.apply import AppliedBatch, apply_certificate, apply_to_pipeline
@@ -70,9 +71,8 @@ class CertificatesView(ProjectAPIView):
 
         `look` is the look's `id`. Only the latest look of a judge at a criterion can be certified.
         """
-        look = Look.objects.filter(pk=data["look"], criterion__project=self.project).first()
-        if look is None:
-            raise Http404("There is no such look in this project.")
+        looks = Look.objects.filter(pk=data["look"], criterion__project=self.project)
+        look = first_or_raise(looks, Http404("There is no such look in this project."))
         return issue_certificate(look=look, user=self.user)
 
 

@@ -14,6 +14,7 @@ from annotate.api.base import ProjectAPIView, expected_revision
 from annotate.api.schema import IF_MATCH, answers
 from annotate.api.serializers import Nothing, With
 from annotate.core.errors import Invalid
+from annotate.core.rows import first_or_raise
 from judges.api import judges_serializers as shapes
 from judges.endpoints.read import endpoints_of, one_endpoint
 from judges.endpoints.write import Trial, change_endpoint, create_endpoint, delete_endpoint, try_endpoint
@@ -202,10 +203,8 @@ def _may_know(view: ProjectAPIView, version: JudgeVersion) -> bool:
 
 def _version_numbered(judge: Judge, number: int, field: str) -> JudgeVersion:
     """Raises Invalid when it is no number of one of the judge's versions."""
-    found = versions_of(judge).filter(number=number).first()
-    if found is None:
-        raise Invalid("unknown_version", f"{field}: “{judge.name}” has no version {number}.")
-    return found
+    unknown = Invalid("unknown_version", f"{field}: “{judge.name}” has no version {number}.")
+    return first_or_raise(versions_of(judge).filter(number=number), unknown)
 
 
 def version_to_run(view: ProjectAPIView, judge_id: int, data: dict[str, Any]) -> JudgeVersion:

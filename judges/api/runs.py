@@ -16,6 +16,7 @@ from annotate.api.base import ProjectAPIView
 from annotate.api.schema import answers
 from annotate.api.serializers import Nothing, Rows
 from annotate.core.errors import Invalid
+from annotate.core.rows import first_or_raise
 from annotate.samples.read import samples_named
 from judges.api import runs_serializers as shapes
 from judges.api.judges import version_to_run
@@ -51,7 +52,8 @@ class JudgeRunsView(ProjectAPIView):
         finds nothing left to ask is done at once. The worker does it: while none is there the run waits, and goes on by
         itself when one is back. Before you start one again because a reply got lost, look at the list of runs.
         """
-        run = start_run(version=version_to_run(self, judge_id, data), actor=self.user, **data)
+        version = version_to_run(self, judge_id, data)
+        run = start_run(version=version, actor=self.user, **data)
         return one_run(self.project, run.pk)
 
 
@@ -66,7 +68,8 @@ class RunEstimateView(ProjectAPIView):
 
         Requests, tokens, money and time, from the sizes of the samples and the latest replies. Nothing is stored.
         """
-        return estimate_run(version=version_to_run(self, judge_id, data), **data)
+        version = version_to_run(self, judge_id, data)
+        return estimate_run(version=version, **data)
 
 
 class RunsView(ProjectAPIView):
@@ -182,7 +185,8 @@ class ProposeView(ProjectAPIView):
         It takes each answer in the scope apart, of those whose claims may still change. Nothing changes until somebody
         takes a proposal over. It is a run, which can be paused, resumed and cancelled as one.
         """
-        run = propose_claims(version=version_to_run(self, judge_id, data), actor=self.user, **data)
+        version = version_to_run(self, judge_id, data)
+        run = propose_claims(version=version, actor=self.user, **data)
         return one_run(self.project, run.pk)
 
 
@@ -197,7 +201,8 @@ class ProposeEstimateView(ProjectAPIView):
 
         Nothing is stored.
         """
-        return estimate_proposals(version=version_to_run(self, judge_id, data), **data)
+        version = version_to_run(self, judge_id, data)
+        return estimate_proposals(version=version, **data)
 
 
 class ProposalsView(ProjectAPIView):
@@ -225,8 +230,7 @@ class TakeOverView(ProjectAPIView):
         run = one_proposal_run(self.project, run_id)
         if "sample" not in data:
             return take_over_untouched(run=run, actor=self.user)
-        sample = samples_named(self.project, [str(data["sample"])]).first()
-        if sample is None:
-            raise Invalid("unknown_sample", "The project has no sample of this id.")
+        unknown = Invalid("unknown_sample", "The project has no sample of this id.")
+        sample = first_or_raise(samples_named(self.project, [str(data["sample"])]), unknown)
         take_over(run=run, sample_id=sample.pk, actor=self.user)
         return Taken(count=1, left=0, refused=[])

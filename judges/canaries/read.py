@@ -10,6 +10,7 @@ from django.http import Http404
 from django.utils.translation import gettext as _
 
 from annotate.core.blindness import Reader, samples_still_to_label
+from annotate.core.rows import first_or_raise
 from annotate.core.units import unit_title
 from judges.canaries.rates import Pair, Reading, Reply, by_status, pairs_of, rates
 from judges.canaries.variants import CLEAN, VARIANTS, Variant
@@ -29,10 +30,7 @@ def checks_of(judge: Judge) -> QuerySet[Run]:
 
 
 def one_check(judge: Judge, run_id: int) -> Run:
-    run = checks_of(judge).filter(pk=run_id).first()
-    if run is None:
-        raise Http404(_("This judge has no such check."))
-    return run
+    return first_or_raise(checks_of(judge).filter(pk=run_id), Http404(_("This judge has no such check.")))
 
 
 def canary_result(run: Run) -> dict[str, Any]:

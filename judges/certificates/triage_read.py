@@ -6,8 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from django.db import connection
-
+from annotate.core.rows import fetch_all
 from annotate.core.units import LISTED_KINDS, indices_sql
 from annotate.labels.read import COUNTING
 from annotate.models import Criterion
@@ -59,9 +58,7 @@ def left_to_people(look: Look) -> Left | None:
         "disputed": VerdictState.DISPUTED,
         "kind": kind,
     }
-    with connection.cursor() as cursor:
-        cursor.execute(_LEFT.format(places=places, unit="%(kind)s || ':' || place" if listed else "%(kind)s"), values)
-        rows = cursor.fetchall()
+    rows = fetch_all(_LEFT.format(places=places, unit="%(kind)s || ':' || place" if listed else "%(kind)s"), values)
     return Left(
         samples=len(rows),
         rest=[name for name, is_left, _ in rows if is_left],

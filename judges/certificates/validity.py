@@ -6,6 +6,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from annotate.core.errors import Conflict, Invalid
+from annotate.core.rows import first_or_raise
 from annotate.models import Criterion, Project
 from annotate.projects.read import criterion_named
 from judges.certificates.drift_read import Drift, drift_of, drift_sentence
@@ -41,15 +42,15 @@ def certificate_validity(
     none is named.
     """
     criterion = criterion_named(project, criterion_key)
-    judge = Judge.objects.filter(project=project, name=judge_name).first()
-    if judge is None:
-        raise Invalid("unknown_judge", f"“{project.slug}” has no judge “{judge_name}”.")
+    unknown = Invalid("unknown_judge", f"“{project.slug}” has no judge “{judge_name}”.")
+    judge = first_or_raise(Judge.objects.filter(project=project, name=judge_name), unknown)
     certificate = _latest(criterion, judge, dimension)
     if certificate is None:
         what = f"“{judge.name}”" if dimension is None else f"“{dimension}” of “{judge.name}”"
         sentence = f"{what} has no certificate for “{criterion.key}”."
         return Validity(criterion, judge, None, None, ("no_certificate", sentence))
-    why, drift = _changed(criterion, judge, certificate) or _looked_since(certificate), None
+    why = _changed(criterion, judge, certificate) or _looked_since(certificate)
+    drift = None
     if why is None:
         drift = drift_of(certificate)
         if drift.alarm is not None:

@@ -79,7 +79,9 @@ _doors_lock = threading.Lock()
 def door_of(endpoint: Endpoint) -> Door:
     """The endpoint's door in this process, with the limits that the endpoint has now."""
     with _doors_lock:
-        door = _doors.setdefault(endpoint.pk, Door(endpoint.concurrency))
+        door = _doors.get(endpoint.pk)
+        if door is None:
+            door = _doors[endpoint.pk] = Door(endpoint.concurrency)
         door.set_limits(endpoint.concurrency, endpoint.requests_per_minute)
         return door
 

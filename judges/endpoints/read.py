@@ -6,6 +6,7 @@ from django.db.models import Count, QuerySet
 from django.http import Http404
 from django.utils.translation import gettext as _
 
+from annotate.core.rows import first_or_raise
 from annotate.models import Project
 from judges.models import Endpoint
 
@@ -17,7 +18,4 @@ def endpoints_of(project: Project) -> QuerySet[Endpoint]:
 
 
 def one_endpoint(project: Project, name: str) -> Endpoint:
-    found = endpoints_of(project).filter(name=name).first()
-    if found is None:
-        raise Http404(_("This project has no such endpoint."))
-    return found
+    return first_or_raise(endpoints_of(project).filter(name=name), Http404(_("This project has no such endpoint.")))

@@ -82,8 +82,8 @@ def metric_columns(columns: Iterable[str], rows: list[dict[str, Any]], chosen: M
 
 def _all_numbers(cells: Iterable[Any]) -> bool:
     """Whether there is a number and nothing that is neither a number nor missing."""
-    numbers = (_number(cell) for cell in cells if not _is_missing(cell))
-    return next(numbers, None) is not None and all(number is not None for number in numbers)
+    numbers = [_number(cell) for cell in cells if not _is_missing(cell)]
+    return bool(numbers) and None not in numbers
 
 
 def _is_missing(cell: object) -> bool:

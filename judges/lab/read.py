@@ -11,13 +11,13 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Any, cast
 
-from django.db import connection
 from django.db.models import QuerySet
 from django.http import Http404
 from django.utils.translation import gettext as _
 
 import alignment
 from annotate.core.blindness import SYSTEM, Reader, samples_still_to_label
+from annotate.core.rows import fetch_one, first_or_raise
 from annotate.core.scales import Value
 from annotate.labels.read import counting_labels, latest_per_rater, undecided_labels
 from annotate.models import Criterion, Label, Sample, Verdict
@@ -111,15 +111,10 @@ def trials_of(judge: Judge) -> QuerySet[Trial]:
 
 
 def one_trial(judge: Judge, trial_id: int) -> Trial:
-    found = (
-        trials_of(judge)
-        .select_related("version__endpoint", "version__judge__project", "base__judge", "base__endpoint")
-        .filter(pk=trial_id)
-        .first()
+    trials = trials_of(judge).select_related(
+        "version__endpoint", "version__judge__project", "base__judge", "base__endpoint"
     )
-    if found is None:
-        raise Http404(_("This judge has no such trial."))
-    return found
+    return first_or_raise(trials.filter(pk=trial_id), Http404(_("This judge has no such trial.")))
 
 
 def questions_of(version: JudgeVersion) -> list[Criterion]:
@@ -236,8 +231,6 @@ _SPENT = """
 
 
 def _spent(version: JudgeVersion, keys: Sequence[int]) -> Spent:
-    with connection.cursor() as cursor:
-        cursor.execute(_SPENT, [version.pk, list(keys)])
-        row = cursor.fetchone()
+    row = fetch_one(_SPENT, [version.pk, list(keys)])
     currency = None if version.endpoint is None else version.endpoint.currency
     return Spent(row[0], row[1], row[2], row[3], row[4], row[5], currency)

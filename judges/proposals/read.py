@@ -10,6 +10,7 @@ from django.db.models import QuerySet
 from django.http import Http404
 from django.utils.translation import gettext as _
 
+from annotate.core.rows import first_or_raise
 from annotate.core.units import live_claims, reading_order
 from annotate.models import ClaimEdit, Project, Sample
 from annotate.models.sample import ClaimsSource
@@ -56,10 +57,7 @@ def proposal_runs(project: Project) -> QuerySet[Run]:
 
 
 def one_proposal_run(project: Project, run_id: int) -> Run:
-    run = proposal_runs(project).filter(pk=run_id).first()
-    if run is None:
-        raise Http404(_("This project has no such run."))
-    return run
+    return first_or_raise(proposal_runs(project).filter(pk=run_id), Http404(_("This project has no such run.")))
 
 
 def asked_for_claims(run: Run) -> QuerySet[Ask]:
@@ -79,10 +77,8 @@ def shown_proposals(asks: Sequence[Ask]) -> list[Proposal]:
 
 
 def one_proposal(run: Run, sample_id: int) -> Proposal:
-    ask = asked_for_claims(run).filter(sample=sample_id).first()
-    if ask is None:
-        raise Http404(_("Nothing was proposed for this sample."))
-    return shown_proposals([ask])[0]
+    asks = asked_for_claims(run).filter(sample=sample_id)
+    return shown_proposals([first_or_raise(asks, Http404(_("Nothing was proposed for this sample.")))])[0]
 
 
 def _proposal(ask: Ask, stay: set[int], edited: set[int]) -> Proposal:

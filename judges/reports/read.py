@@ -18,6 +18,7 @@ from django.utils.translation import gettext as _
 from alignment.base.estimate import Remark, remark
 from annotate.batches.draws_read import finished_draw
 from annotate.core.blindness import Reader
+from annotate.core.rows import first_or_raise
 from annotate.core.units import unit_number, unit_text
 from annotate.models import Criterion, Label, Project, Sample, Task, Verdict
 from annotate.models.batch import TaskStatus
@@ -115,12 +116,8 @@ def overview(project: Project) -> dict[int, Overview]:
 
 
 def one_report(project: Project, number: int) -> AlignmentReport:
-    found = (
-        AlignmentReport.objects.filter(project=project, number=number).select_related("criterion", "project").first()
-    )
-    if found is None:
-        raise Http404(_("This project has no report %(number)s.") % {"number": number})
-    return found
+    reports = AlignmentReport.objects.filter(project=project, number=number).select_related("criterion", "project")
+    return first_or_raise(reports, Http404(_("This project has no report %(number)s.") % {"number": number}))
 
 
 def is_shown(report: AlignmentReport) -> bool:

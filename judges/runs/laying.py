@@ -31,7 +31,9 @@ _EXAMPLES = '{"all": true}, {"batch": 3}, {"samples": ["kb-1", "kb-2"]}, {"pipel
 
 def check_scope(project: Project, scope: Any) -> dict[str, Any]:
     """The scope as it is kept. Raises Invalid when it is none, or names what the project doesn't have."""
-    how, what = next(iter(scope.items())) if isinstance(scope, dict) and len(scope) == 1 else (None, None)
+    how = what = None
+    if isinstance(scope, dict) and len(scope) == 1:
+        ((how, what),) = scope.items()
     if how == "all" and what is True:
         return {"all": True}
     if how == "batch" and type(what) is int:
@@ -89,6 +91,7 @@ def draw_samples(
 ) -> list[str]:
     """At most `count` of the samples, by their own ids, in order, about which each of the versions has something to
     ask. By a number of each sample's own: more samples with the same seed and purpose are the earlier ones and others.
+    A judge has nothing to ask about the samples that it is shown as examples.
     """
     kinds = [(kind_named(version.judge.kind), version.config) for version in versions]
     order = sorted(names, key=lambda name: (drawn(seed, name, purpose), name))

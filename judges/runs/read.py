@@ -15,6 +15,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from annotate.core.blindness import Reader, samples_still_to_label
+from annotate.core.rows import first_or_raise
 from annotate.models import Project
 from judges.models import Ask, AskState, Reply, Run, RunPurpose, RunState, ScoreStatus
 from judges.runs.places import is_held, place_of
@@ -114,10 +115,7 @@ def runs_of(project: Project) -> QuerySet[Run]:
 
 
 def one_run(project: Project, run_id: int) -> Run:
-    run = runs_of(project).filter(pk=run_id).first()
-    if run is None:
-        raise Http404(_("This project has no such run."))
-    return run
+    return first_or_raise(runs_of(project).filter(pk=run_id), Http404(_("This project has no such run.")))
 
 
 def progress_of(run: Run) -> RunProgress:
@@ -160,8 +158,9 @@ def progress_of(run: Run) -> RunProgress:
 
 @dataclass(frozen=True)
 class Failures:
-    """What a run asked about and got no score for, in the order in which it was asked; a slice of it is a list. Nothing
-    is said of samples that the reader still has to label; `raw` is only for users who may run judges."""
+    """What a run asked about and got no score for, in the order in which it was asked; a slice of it is a list of at
+    most MOST_FAILURES. Nothing is said of samples that the reader still has to label; `raw` is only for users who may
+    run judges."""
 
     run: Run
     reader: Reader = field(kw_only=True)
@@ -170,7 +169,9 @@ class Failures:
         return self._asks().count()
 
     def __getitem__(self, part: slice) -> list[Failure]:
-        asks = list(self._asks().select_related("sample").order_by("pk")[part])
+        first = part.start or 0
+        last = first + MOST_FAILURES if part.stop is None else min(part.stop, first + MOST_FAILURES)
+        asks = list(self._asks().select_related("sample").order_by("pk")[first:last])
         said = dict(
             Reply.objects.filter(pk__in=[ask.replies[-1] for ask in asks if ask.replies])
             .annotate(said=Left(_SAID, LONGEST_RAW))
@@ -196,4 +197,4 @@ class Failures:
 
 def failures(run: Run, *, reader: Reader) -> list[Failure]:
     """The first of them."""
-    return Failures(run, reader=reader)[:MOST_FAILURES]
+    return Failures(run, reader=reader)[:]

@@ -113,7 +113,9 @@ def _body(answered: Answered) -> str:
     if answered.vectors is not None:
         body: dict[str, Any] = {"vectors": [list(vector) for vector in answered.vectors]}
     else:
-        names = ["text", "refusal", "finish_reason", *(["raw"] if answered.raw is not None else [])]
+        names = ["text", "refusal", "finish_reason"]
+        if answered.raw is not None:
+            names.append("raw")
         texts = {name: getattr(answered, name) for name in names}
         body = {name: storable(text) if isinstance(text, str) else None for name, text in texts.items()}
     return orjson.dumps(body, option=orjson.OPT_SERIALIZE_NUMPY).decode()

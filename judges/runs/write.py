@@ -72,7 +72,9 @@ def estimate_run(
     known = {pk: asked.size(samples[pk]) for pk in {sample for sample, _unit, _repeat in wanted}}
     sizes = [known[sample] for sample, _unit, _repeat in wanted]
     kind = kind_named(version.judge.kind)
-    unfit = [one for one in samples.values() if asked.brings_scores and not kind.units(version.config, one)]
+    unfit = []
+    if asked.brings_scores:
+        unfit = [one for one in samples.values() if not kind.units(version.config, one)]
     asks = _scaled_up(len(wanted), samples, count)
     requests = _scaled_up(sum(size.requests for size in sizes), samples, count)
     tokens_in = _scaled_up(sum(size.tokens_in for size in sizes), samples, count)

@@ -14,6 +14,7 @@ from django.utils.translation import gettext as _
 from annotate.core.blindness import samples_still_to_label
 from annotate.core.errors import Invalid
 from annotate.core.permissions import may
+from annotate.core.rows import first_or_raise
 from annotate.models import Project, User
 from annotate.samples.read import samples_named
 from judges.kinds.base import Config
@@ -106,17 +107,11 @@ def versions_of(judge: Judge) -> QuerySet[JudgeVersion]:
 
 
 def one_version(judge: Judge, number: int) -> JudgeVersion:
-    found = versions_of(judge).filter(number=number).first()
-    if found is None:
-        raise Http404(_("This judge has no such version."))
-    return found
+    return first_or_raise(versions_of(judge).filter(number=number), Http404(_("This judge has no such version.")))
 
 
 def one_judge(project: Project, judge_id: int) -> Judge:
-    found = judges_of(project).filter(pk=judge_id).first()
-    if found is None:
-        raise Http404(_("This project has no such judge."))
-    return found
+    return first_or_raise(judges_of(project).filter(pk=judge_id), Http404(_("This project has no such judge.")))
 
 
 def judge_named(project: Project, name: str) -> Judge:

@@ -6,7 +6,7 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import Any
 
-from annotate.batches.gold import set_gold
+from annotate.batches.gold import import_gold
 from annotate.batches.steps import close_batch, open_batch, pause_batch, start_adjudication
 from annotate.core.units import units_of
 from annotate.models import Batch, Project, Sample, Task, User, Verdict
@@ -126,12 +126,9 @@ class Stages:
         return_task(actor=self.remy, project=self.project, task_id=returned.pk, message=message)
         practice = self._batch("practice", self.ana, gold_feedback=True)
         known = _task(practice, self.ana)
-        criterion = self.project.criteria.get(key="support")
-        for unit, value in (("claim:0", "yes"), ("claim:1", "no")):
-            set_gold(
-                actor=self.alma, project=self.project, sample=known.sample, unit=unit, criterion=criterion,
-                value=value, reason="The first context says so.",
-            )  # fmt: skip
+        answer = {"sample_id": known.sample.external_id, "criterion": "support", "reason": "The first context says so."}
+        rows = [{**answer, "unit": unit, "value": value} for unit, value in (("claim:0", "yes"), ("claim:1", "no"))]
+        import_gold(actor=self.alma, project=self.project, rows=rows)
         Task.objects.filter(pk=known.pk).update(purpose=Purpose.GOLD)
         self.names["drafted_sample"] = self._batch("draft", self.ana).samples.get().pk
         number = self._batch("number", self.ana, asks="score")

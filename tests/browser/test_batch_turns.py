@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from django.utils import timezone
 
-from annotate.batches.gold import set_gold
+from annotate.batches.gold import import_gold
 from annotate.batches.steps import close_batch, pause_batch, resume_batch
 from annotate.models import Label, Task
 from annotate.models.batch import OPEN_TASK_STATUSES
@@ -29,14 +29,13 @@ def test_known_answers_are_shown_where_the_batch_shows_them(
     desk: Desk, live_app: LiveApp, new_page: Callable[..., Page]
 ) -> None:
     close_batch(batch=desk.batch)
-    criterion = desk.project.criteria.get()
-    for number in (8, 9):
-        known = make_sample(desk.project, number)
-        for unit, value in (("claim:0", "supported"), ("claim:1", "contradicted")):
-            set_gold(
-                actor=desk.alma, project=desk.project, sample=known, unit=unit, criterion=criterion, value=value,
-                reason=REASON,
-            )  # fmt: skip
+    known = {"criterion": desk.project.criteria.get().key, "reason": REASON}
+    rows = [
+        {**known, "sample_id": sample.external_id, "unit": unit, "value": value}
+        for sample in [make_sample(desk.project, number) for number in (8, 9)]
+        for unit, value in (("claim:0", "supported"), ("claim:1", "contradicted"))
+    ]
+    import_gold(actor=desk.alma, project=desk.project, rows=rows)
     page = new_page(desk.ana)
     dialog = page.locator("#feedback-dialog")
     for sample, shown in (("s0", False), ("s1", True)):

@@ -9,7 +9,6 @@ from typing import Any
 
 from django.core.management.base import CommandError
 
-from annotate.core.errors import Refusal
 from annotate.management.base import OneLineCommand
 from annotate.models import Criterion
 from annotate.projects.read import criterion_named, project_named
@@ -30,11 +29,8 @@ class Command(OneLineCommand):
         parser.add_argument("--out", type=Path, metavar="FILE", help="write to a file instead of the terminal")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        try:
-            criterion = criterion_named(project_named(options["slug"]), options["criterion"])
-            text = _rendered(criterion, options["judge"], options["format"])
-        except Refusal as error:
-            raise CommandError(error.message) from error
+        criterion = criterion_named(project_named(options["slug"]), options["criterion"])
+        text = _rendered(criterion, options["judge"], options["format"])
         path: Path | None = options["out"]
         if path is None:
             self.stdout.write(text)

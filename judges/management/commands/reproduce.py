@@ -26,9 +26,9 @@ class Command(OneLineCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         try:
             report = one_report(project_named(options["slug"]), options["number"])
+            found = reproduce(report)
         except Http404 as error:
             raise CommandError(str(error)) from error
-        found = reproduce(report)
         if found:
             self.stderr.write("\n".join(found[:_SHOWN]))
             places = "1 place" if len(found) == 1 else f"{len(found)} places"

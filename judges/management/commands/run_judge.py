@@ -53,7 +53,10 @@ class Command(OneLineCommand):
         to_ask = f"{run.planned:,} to ask" if run.is_laid else "the worker looks what there is to ask"
         self.stdout.write(f"Run {run.pk} of “{options['judge']}”: {to_ask}.")
         if options["wait"]:
-            self._wait(run)
+            try:
+                self._wait(run)
+            except Refusal as refusal:
+                raise CommandError(refusal.message, returncode=NOT_DONE) from refusal
 
     def _wait(self, run: Run) -> None:
         without_worker_since: float | None = None

@@ -7,7 +7,7 @@ import pytest
 from django.http import Http404
 
 from annotate.batches.criterion_change_read import Choices, impact
-from annotate.batches.gold import gold_from_verdicts, import_gold, remove_gold, set_gold
+from annotate.batches.gold import gold_from_verdicts, import_gold, remove_gold
 from annotate.batches.read import batch_criteria
 from annotate.batches.relabelling import Relabelled, change_criterion
 from annotate.batches.steps import close_batch, open_batch
@@ -38,10 +38,9 @@ from tests.clients import client_of
 
 
 def know(world: World, sample: Sample, value: Any = 4, unit: str = "answer", key: str = "grade") -> GoldAnswer:
-    return set_gold(
-        actor=world.alice, project=world.project, sample=sample, unit=unit, criterion=world.criteria(key)[0],
-        value=value, reason="As the manual says.",
-    )  # fmt: skip
+    row = {"sample_id": sample.external_id, "unit": unit, "criterion": key, "value": value}
+    import_gold(actor=world.alice, project=world.project, rows=[{**row, "reason": "As the manual says."}])
+    return GoldAnswer.objects.get(sample=sample, unit=unit, criterion=world.criteria(key)[0])
 
 
 def gold_only(world: World, count: int) -> list[Sample]:
@@ -65,7 +64,7 @@ def test_setting_changing_and_removing(world: World) -> None:
     sample = make_sample(world.project)
     answer = know(world, sample)
     assert know(world, sample) == answer
-    assert AuditEntry.objects.filter(action="gold.set").count() == 1, "a repeat changes nothing"
+    assert AuditEntry.objects.filter(action="gold.imported").count() == 1, "a repeat changes nothing"
     know(world, sample, 2)
     answer.refresh_from_db()
     assert (answer.value, answer.created_by) == (2, world.alice)

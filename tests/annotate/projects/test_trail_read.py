@@ -9,12 +9,12 @@ import pytest
 from django.db import IntegrityError, connection, transaction
 from django.test.utils import CaptureQueriesContext
 
-from annotate.batches.gold import set_gold
 from annotate.batches.steps import close_batch, delete_batch
 from annotate.core.blindness import SYSTEM
 from annotate.core.errors import Conflict, Invalid
+from annotate.core.trail import note
 from annotate.labels.consensus import settle_imported
-from annotate.models import AuditEntry, ClaimEdit, LabelEvent, Release, Sample, User, Verdict, VerdictEvent
+from annotate.models import AuditEntry, ClaimEdit, LabelEvent, Release, User, Verdict, VerdictEvent
 from annotate.projects.accounts import make_token, revoke_token
 from annotate.projects.criteria import add_criteria
 from annotate.projects.trail_read import TrailFilter, kinds_of, read_filter, trail, unit_history, whole_trail
@@ -176,18 +176,17 @@ def value_tellers(world: World, reader: User) -> list[tuple[Any, ...]]:
 def test_what_others_said_of_a_sample_that_one_still_has_to_label_is_held_back(disputed: World) -> None:
     """Whatever one's role; what one said oneself, other samples, and that something was said, are told."""
     make_sample(disputed.project, 2)
-    support = disputed.criteria("support")[0]
     verdict = Verdict.objects.get(unit="claim:0")
     decide_unit(disputed.rita, verdict, "no", "Says no.")
-    for number, sample in enumerate(disputed.project.samples.order_by("id")):
-        set_gold(
-            actor=(disputed.alice, disputed.rita)[number], project=disputed.project, sample=sample, unit="claim:1",
-            criterion=support, value="yes",
-        )  # fmt: skip
-    set_gold(
-        actor=disputed.rita, project=disputed.project, sample=Sample.objects.get(external_id="s1"), unit="claim:0",
-        criterion=support, value="no",
-    )  # fmt: skip
+    # As earlier versions noted each answer that was made known.
+    for actor, subject, value in (
+        (disputed.alice, "s1: claim:1", "yes"),
+        (disputed.rita, "s2: claim:1", "yes"),
+        (disputed.rita, "s1: claim:0", "no"),
+    ):
+        note(
+            actor=actor, action="gold.set", subject=subject, project=disputed.project, criterion="support", value=value
+        )
     everything = value_tellers(disputed, disputed.alice)
     assert not any(held for _, _, _, held, _ in everything)
     batch = disputed.batch(
