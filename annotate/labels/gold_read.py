@@ -14,6 +14,7 @@ from django.db.models import Exists, OuterRef, Q, QuerySet
 
 import alignment
 from alignment.base.estimate import Estimate, remark
+from annotate.core.blindness import STILL_TO_LABEL, parameters
 from annotate.core.rows import fetch_all
 from annotate.models import Batch, BatchCriterion, Criterion, GoldAnswer, Project, Sample, Task, User, Verdict
 from annotate.models.batch import Purpose, Strategy
@@ -75,15 +76,15 @@ def _listed(answers: QuerySet[GoldAnswer]) -> QuerySet[GoldAnswer]:
     return answers.select_related("sample", "criterion").order_by("sample_id", "criterion__position", "unit", "id")
 
 
-_WRONG = """
+_WRONG = f"""
     SELECT g.unit, c.key, l.value, g.value, g.reason
       FROM annotate_task t
       JOIN annotate_batch b ON b.id = t.batch_id AND b.gold_feedback
       JOIN annotate_label l ON l.task_id = t.id AND (l.value IS NOT NULL OR l.cant_tell <> '')
       JOIN annotate_goldanswer g ON g.sample_id = t.sample_id AND g.unit = l.unit AND g.criterion_id = l.criterion_id
       JOIN annotate_criterion c ON c.id = g.criterion_id
-     WHERE t.id = %s AND t.annotator_id = %s AND t.purpose = 'gold' AND t.status = 'submitted'
-       AND l.value IS DISTINCT FROM g.value
+     WHERE t.id = %(task)s AND t.annotator_id = %(user)s AND t.purpose = 'gold' AND t.status = 'submitted'
+       AND l.value IS DISTINCT FROM g.value AND NOT {STILL_TO_LABEL.format(sample="g.sample_id")}
      ORDER BY l.id
 """
 
@@ -91,7 +92,7 @@ _WRONG = """
 def feedback_after(*, reader: User, task_id: int) -> list[dict[str, Any]]:
     """What the reader answered otherwise than is known: in their own submitted gold task, where the batch shows it.
 
-    `yours` None: they could not tell.
+    `yours` None: they could not tell. Nothing while they still have the sample to label in another batch.
     """
     return [
         {
@@ -101,7 +102,7 @@ def feedback_after(*, reader: User, task_id: int) -> list[dict[str, Any]]:
             "answer": json.loads(answer),
             "reason": reason,
         }
-        for unit, key, yours, answer, reason in fetch_all(_WRONG, [task_id, reader.pk])
+        for unit, key, yours, answer, reason in fetch_all(_WRONG, {"task": task_id, **parameters(reader)})
     ]
 
 

@@ -9,8 +9,8 @@ from urllib.parse import quote
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop
 
-from annotate.core.blindness import EVERYONE
 from annotate.core.units import unit_title
+from annotate.models import User
 from frontend.reports.in_words import in_words, plot_in_words
 from frontend.reports.shown import Links, measure_rows, signed
 from judges.models import AlignmentReport
@@ -28,7 +28,9 @@ NOT_COMPARED = gettext_noop(
 )
 
 
-def compare_context(report: AlignmentReport, links: Links, first: str | None, second: str | None) -> dict[str, Any]:
+def compare_context(
+    report: AlignmentReport, links: Links, first: str | None, second: str | None, *, reader: User
+) -> dict[str, Any]:
     """The pair with these keys, else the first there is. LookupError: a key that the report doesn't have."""
     compared = report.result["compared"]
     # What an address calls a judge's version: the same in every report.
@@ -45,7 +47,7 @@ def compare_context(report: AlignmentReport, links: Links, first: str | None, se
         },
         "first": None if chosen is None else options[chosen[0]],
         "second": None if chosen is None else options[chosen[1]],
-        "pair": None if pair is None else _pair(report, compared, pair, links),
+        "pair": None if pair is None else _pair(report, compared, pair, links, reader),
         "note": _(_why_none(chosen)) if pair is None else "",
         "on_dev": compared["basis"] == "pass or fail",
         "plot": plot_in_words(report.plots.get("compared", "")),
@@ -114,9 +116,11 @@ def _negative(estimate: Mapping[str, Any]) -> dict[str, Any]:
     return {**estimate, **{name: None if end is None else -end for name, end in ends.items()}}
 
 
-def _pair(report: AlignmentReport, compared: dict[str, Any], pair: dict[str, Any], links: Links) -> dict[str, Any]:
+def _pair(
+    report: AlignmentReport, compared: dict[str, Any], pair: dict[str, Any], links: Links, reader: User
+) -> dict[str, Any]:
     first, second = (compared["sides"][pair[one]] for one in ("first", "second"))
-    rows = with_both_words(report.project, first, second, pair["flipped"], reader=EVERYONE)
+    rows = with_both_words(report.project, first, second, pair["flipped"], reader=reader)
     groups = []
     for gain, name, title in _FLIPS:
         shown_rows = [_flipped(row, compared["basis"], links) for row in rows if row["gain"] == gain]

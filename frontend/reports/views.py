@@ -169,7 +169,7 @@ def compare(page: ProjectPage, key: str) -> HttpResponse:
     def context(report: AlignmentReport) -> dict[str, Any]:
         first, second = (page.request.GET.get(name) for name in ("first", "second"))
         try:
-            shown = compare_context(report, links(page, key), first, second)
+            shown = compare_context(report, links(page, key), first, second, reader=page.user)
         except LookupError as error:
             raise Http404(_("This report has no such judge.")) from error
         return {**frame_context(report), "compared": shown}

@@ -362,6 +362,15 @@ def test_feedback_after_submitting_where_the_batch_gives_it(world: World, shows:
         assert reopen_task(actor=world.ann, task_id=task.pk).status == "in_progress"
 
 
+def test_no_feedback_about_a_sample_that_waits_in_a_queue_for_the_same_person(world: World) -> None:
+    task = gold_task(world, gold_feedback=True)
+    label_all(task, grade=5)
+    selection = {"method": "list", "samples": [task.sample.external_id]}
+    world.batch(selection=selection, annotators=[world.ann, world.ben], overlap=1, strategy="pull")
+    submit_task(actor=world.ann, task_id=task.pk)
+    assert feedback_after(reader=world.ann, task_id=task.pk) == []
+
+
 def test_a_skipped_gold_task_may_be_done_after_all(world: World) -> None:
     """No answer was shown; a refusal would tell that it was gold."""
     task = gold_task(world, gold_feedback=True)

@@ -17,6 +17,7 @@ from frontend.reports.in_words import in_words
 from judges.models import Score
 from judges.reports.read import outcome
 from judges.reports.write import freeze_report
+from tests.annotate.factories import make_batch
 from tests.clients import as_user
 from tests.database import copied_from_world
 from tests.frontend.conftest import Staff, make_staff
@@ -144,6 +145,13 @@ def test_the_number_of_queries_does_not_grow(rita: User, desk: Project) -> None:
         counts.append((len(page.context["compared"]["pair"]["groups"][0]["rows"]), len(queries)))
     assert counts[0][0] != counts[1][0]
     assert counts[0][1] == counts[1][1]
+
+
+def test_no_reasons_about_samples_that_the_reader_still_has_to_label(rita: User, desk: Project) -> None:
+    versions = {"first": "new/1/grade", "second": "new/2/grade"}
+    assert "Because it says so." in text_of(as_user(rita).get(URL, versions))
+    make_batch(desk, [rita], criteria=[desk.criteria.get(key="grade")])
+    assert "Because it says so." not in text_of(as_user(rita).get(URL, versions))
 
 
 def pair(value: float | None, low: float | None, high: float | None, **more: Any) -> dict[str, Any]:
