@@ -11,7 +11,7 @@ from typing import Any
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop
 
-from frontend.reports.words import SPELLINGS, WORDS
+from frontend.reports.remark_words import SPELLINGS, WORDS
 
 #: Stands before and after a remark in a plot, as JSON. It is invisible, and has no width where plots are laid out.
 MARK = "\u2063"

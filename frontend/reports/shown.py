@@ -11,7 +11,7 @@ from django.utils.translation import gettext_noop
 
 from annotate.core.text_tables import UNDEFINED, figure
 from frontend.reports.in_words import in_words
-from frontend.reports.words import with_sign
+from frontend.reports.remark_words import with_sign
 
 # From a sample and one of its units to the page where they are seen.
 SampleUrl = Callable[[int, str], str]

@@ -17,7 +17,7 @@ from alignment.judging.ceiling import CeilingVerdict
 from alignment.judging.trust import Verdict
 from frontend.reports.beside import VERDICTS
 from frontend.reports.in_words import PLOT_WORDS, in_words, plot_in_words, trust_in_words
-from frontend.reports.words import SPELLINGS, WORDS
+from frontend.reports.remark_words import SPELLINGS, WORDS
 
 ROOT = Path(settings.BASE_DIR)
 FIGURE = remark("figure", value=0.612, low=0.5, high=0.71)
