@@ -1,4 +1,4 @@
-"""A judge that gives labels, held against human labels on the same levels."""
+"""A judge that gives labels, compared with human labels on the same levels."""
 
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""How good the judge would look against the truth, since the people it is held against err too. For pass and fail.
+"""How good the judge would look against the truth, since the people it is compared with err too. For pass and fail.
 
 How often a single person errs follows from gold labels, or from how often people disagree.
 """

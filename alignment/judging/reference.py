@@ -1,4 +1,4 @@
-"""What people say of a unit, taken together, for a judge to be held against."""
+"""What people say of a unit, taken together, for a judge to be compared with."""
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass

@@ -167,7 +167,7 @@ class _Part:
         return {"tpr": self.passed, "tnr": self.failed}.get(measure, self.all)
 
     def too_few(self) -> Remark | None:
-        """Why the slice can't be held against the rest, or None."""
+        """Why the slice can't be compared with the rest, or None."""
         outside, inside = self.all
         if inside < MIN_CLUSTERS:
             return remark("few_samples_in_slice", n=MIN_CLUSTERS)

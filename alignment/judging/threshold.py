@@ -1,4 +1,4 @@
-"""A judge that scores, held against binary human verdicts: at one threshold, and over all of them."""
+"""A judge that scores, compared with binary human verdicts: at one threshold, and over all of them."""
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING

@@ -1,4 +1,4 @@
-"""One judge held against people on a criterion: its figures, how it scores what people pass and fail, and where they
+"""One judge compared with people on a criterion: its figures, how it scores what people pass and fail, and where they
 disagree most.
 """
 
@@ -24,7 +24,7 @@ _CORRELATIONS = {"spearman": spearman, "kendall": kendall, "pearson": pearson}
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Comparison:
-    """One judge held against people.
+    """One judge compared with people.
 
     judged: what it said, beside people. row: the figures as plain JSON. scores: the judge's scores as numbers, of the
     units people said something about. labels: its labels, for a judge that answers with the criterion's options.

@@ -99,7 +99,7 @@ class Evidence:
 
     ``sizes``: of each sample with labels, how many units of the criterion's kind it has; empty where it has one of
     them. ``whole``: what judges gave such samples as a whole (unit "answer"), of each judge its latest version.
-    ``measures``: which metric a dimension of these names; a dimension that names none is held against each.
+    ``measures``: which metric a dimension of these names; a dimension that names none is compared with each.
     """
 
     criterion: Criterion

@@ -1,4 +1,4 @@
-"""What one judge said, as far as it can be held against people, and what judges are called in tables and plots."""
+"""What one judge said, as far as it can be compared with people, and what judges are called in tables and plots."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -83,7 +83,7 @@ class Judged:
         return roc_auc(*self.columns(units), higher_is_better=higher, rng=self.rng(figure), level=level)
 
     def refusal(self) -> Remark | None:
-        """Why the judge can't be held against pass and fail, or None when it can."""
+        """Why the judge can't be compared with pass and fail, or None when it can."""
         if self.reference.passing is None:
             return NO_PASSES
         if not self.reference.positive:

@@ -1,5 +1,5 @@
 """A judge beside people: the human ceiling, the test whether it may stand in for one of them, and what its figures
-might be against the truth, since the people it is held against err too.
+might be against the truth, since the people it is compared with err too.
 """
 
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""A judge held against people sample by sample: on the metrics that the labels of a sample's units add up to."""
+"""A judge compared with people sample by sample: on the metrics that the labels of a sample's units add up to."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass

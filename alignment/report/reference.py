@@ -1,4 +1,4 @@
-"""What people say of each unit of a criterion, for judges to be held against."""
+"""What people say of each unit of a criterion, for judges to be compared with."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping

@@ -127,7 +127,7 @@ class Verdict(models.Model):
     sample = models.ForeignKey("annotate.Sample", on_delete=models.PROTECT, related_name="verdicts", db_index=False)
     unit = models.CharField(max_length=20)
     criterion = models.ForeignKey("annotate.Criterion", on_delete=models.PROTECT, related_name="verdicts")
-    # The batch that last brought votes, and whose rule and overlap they were held against; None: none did. Which
+    # The batch that last brought votes, and whose rule and overlap they were counted by; None: none did. Which
     # verdicts are a batch's is another question (annotate.labels.read.of_batch).
     batch = models.ForeignKey("annotate.Batch", on_delete=models.PROTECT, related_name="verdicts", null=True)
     state = models.CharField(max_length=10, choices=VerdictState)

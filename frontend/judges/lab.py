@@ -1,4 +1,4 @@
-"""The lab: a changed judge is tried on a few samples of dev, held against the version in use, and kept or dropped."""
+"""The lab: a changed judge is tried on a few samples of dev, compared with the version in use, and kept or dropped."""
 
 from __future__ import annotations
 

@@ -27,7 +27,7 @@ _ROUNDING = 1e-9
 
 @dataclass(frozen=True, slots=True)
 class Flip:
-    """A clean value held against the one that came with a canary.
+    """A clean value compared with the one that came with a canary.
 
     is_flip: whether it is another one. towards, away: whether it became better, or worse; None where it could not,
     since it was as good, or as bad, before, or where nothing says what is good.

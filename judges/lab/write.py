@@ -1,4 +1,4 @@
-"""The lab: a changed judge is run on a few samples of the dev half and held against the version in use."""
+"""The lab: a changed judge is run on a few samples of the dev half and compared with the version in use."""
 
 from __future__ import annotations
 

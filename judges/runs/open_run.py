@@ -144,7 +144,7 @@ class OpenRun:
         self.project = run.version.judge.project
         self.project_id = self.project.pk
         self.is_fresh = run.is_fresh
-        # A rubric's share, or a number from 0 to 100, is held against the criterion as any other metric is.
+        # A rubric's share, or a number from 0 to 100, is compared with the criterion as any other metric is.
         is_on_scale = run.version.judge.kind == JudgeKind.LLM and run.version.config["answer_with"] == "options"
         self.gate = Gate(self.project, is_on_scale=is_on_scale)
         self.purse = Purse(run.budget, run.cost, run.version.endpoint)

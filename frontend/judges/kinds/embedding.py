@@ -30,7 +30,7 @@ from judges.models import JudgeKind
 
 
 class EmbeddingForm(TargetForm):
-    """Of which model the vectors are, and what is held against what."""
+    """Of which model the vectors are, and what is compared with what."""
 
     field_order = ("criterion", "dimension", "unit", "endpoint", "model", "folder", "against")
     together: ClassVar = (("dimension", "unit"), ("endpoint", "model"))
