@@ -180,7 +180,7 @@ AUTH_PASSWORD_VALIDATORS = [
         "CommonPasswordValidator",
         "NumericPasswordValidator",
     )
-]
+] + [{"NAME": "annotate.core.passwords.NoNameInPassword"}]
 
 LANGUAGE_CODE = "en"
 LANGUAGES = [("en", "English"), ("zh-hans", "简体中文")]
@@ -346,6 +346,7 @@ REST_FRAMEWORK = {
     "UNICODE_JSON": True,
 }
 
+KNOX_TOKEN_MODEL = "annotate.ApiToken"  # noqa: S105 (a model)
 REST_KNOX = {
     "SECURE_HASH_ALGORITHM": "hashlib.sha512",
     "TOKEN_TTL": timedelta(days=env.number("TOKEN_DAYS", 90, low=1, high=3650)),

@@ -6,7 +6,6 @@ from typing import Any
 
 from django.db.models import QuerySet
 from django.http import Http404
-from knox.models import get_token_model
 from rest_framework import permissions
 from rest_framework.request import Request
 
@@ -14,8 +13,8 @@ from annotate.api import projects_serializers as shapes
 from annotate.api.auth import SessionAuthentication
 from annotate.api.base import StrictAPIView
 from annotate.api.schema import answers
-from annotate.api.serializers import Nothing, With
-from annotate.projects.accounts import change_preferences, make_token, preferences_of, revoke_token
+from annotate.api.serializers import With
+from annotate.projects.accounts import change_preferences, make_token, preferences_of, revoke_token, tokens_of
 
 
 class MeView(StrictAPIView):
@@ -49,15 +48,16 @@ class TokensView(StrictAPIView):
 
         With a session only: a token can't look at tokens.
         """
-        return get_token_model().objects.filter(user=request.user).order_by("created")
+        return tokens_of(self.user)
 
-    @answers(shapes.TokenCreated, takes=Nothing, status=201)
-    def post(self, request: Request) -> With:
+    @answers(shapes.TokenCreated, takes=shapes.TokenCreation, status=201, conflict=True)
+    def post(self, request: Request, data: dict[str, Any]) -> With:
         """Makes a token, which is shown only now.
 
-        With a session only, so that a token can't prolong itself. It may do what you may.
+        With a session only, so that a token can't prolong itself. It may do what you may. `name` says what uses it.
+        A change of your password ends all tokens but those that you choose to keep on that page.
         """
-        instance, token = make_token(actor=self.user)
+        instance, token = make_token(actor=self.user, **data)
         return With(instance, token=token)
 
 

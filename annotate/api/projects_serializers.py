@@ -171,8 +171,14 @@ class MeChange(Shape):
 
 class TokenListed(Shape):
     id = s.CharField(source="token_key", help_text="The beginning of the token, for deleting it.")
+    name = s.CharField(help_text="What its owner calls it.")
     created = s.DateTimeField()
+    last_used = s.DateTimeField(allow_null=True, help_text="To the hour; null: never.")
     expiry = s.DateTimeField(allow_null=True)
+
+
+class TokenCreation(Shape):
+    name = Text(required=False, code="bad_name", help_text="What uses it, in up to 80 characters.")
 
 
 class TokenCreated(Shape):

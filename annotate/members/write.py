@@ -23,6 +23,7 @@ from annotate.core.texts import is_storable
 from annotate.core.trail import note
 from annotate.models import Invite, Membership, Project, User
 from annotate.models.project import Role
+from annotate.projects.read import open_invites
 from annotate.projects.write import keep_an_admin, set_member
 from annotate.tasks.write import hand_on_tasks
 
@@ -104,7 +105,11 @@ def deactivate_account(*, user: User) -> dict[str, int]:
             member.project.slug: deactivate_member(actor=None, project=member.project, user=user)
             for member in memberships.order_by("project__slug")
         }
-        User.objects.filter(pk=user.pk).update(is_active=False)
+        user = User.objects.select_for_update().get(pk=user.pk)
+        user.is_active = False
+        # Should it be opened again, sessions, tokens and the password of before stay ended.
+        user.set_unusable_password()
+        user.save(update_fields=["is_active", "password"])
         note(actor=None, action="account.deactivated", subject=user.username)
     return moved
 
@@ -172,7 +177,7 @@ def find_invite(token: str) -> Invite:
 
 
 def _is_usable(invite: Invite) -> bool:
-    return invite.revoked_at is None and invite.uses < invite.max_uses and invite.expires_at > timezone.now()
+    return open_invites(invite.project).filter(pk=invite.pk).exists()
 
 
 def _gone() -> Http404:

@@ -1,10 +1,13 @@
 from annotate.models.batch import Batch, BatchCriterion, BatchSample, Task
+from annotate.models.account import ApiToken, Attempts
 from annotate.models.label import GoldAnswer, Label, LabelEvent, LessonRead, Verdict, VerdictEvent
 from annotate.models.project import AuditEntry, Criterion, Flag, Invite, Membership, Project, Rater, User
 from annotate.models.sample import ClaimEdit, Sample
 from annotate.models.transfer import ImportJob, Release
 
 __all__ = [
+    "ApiToken",
+    "Attempts",
     "AuditEntry",
     "Batch",
     "BatchCriterion",

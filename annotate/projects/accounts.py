@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import Any
 
 from django.conf import settings
 from django.db import transaction
-from django.db.models import Q
+from django.db.models import Q, QuerySet
 from django.utils import timezone
 from django.utils.translation import gettext as _
-from knox.models import get_token_model
+from knox.crypto import hash_token
 
-from annotate.core.errors import Invalid
+from annotate.core.errors import Conflict, Invalid
 from annotate.core.hotkeys import ACTIONS_BESIDE_OPTIONS, DEFAULT_HOTKEYS, OPTION_KEYS, collision, keys_on
 from annotate.core.texts import is_storable
 from annotate.core.trail import note
-from annotate.models import Criterion, User
+from annotate.models import ApiToken, Criterion, User
 from annotate.models.batch import RUNNING_BATCH_STATUSES
 
 VIEWS = ("one", "all")
@@ -136,12 +138,65 @@ def choose_language(*, user: User, language: str) -> None:
     User.objects.filter(pk=user.pk).update(language=language)
 
 
-def make_token(*, actor: User) -> tuple[Any, str]:
-    """The stored token (a hash: knox), and its text, which is shown only now. Deletes the actor's expired tokens."""
+def change_email(*, user: User, email: str) -> None:
+    User.objects.filter(pk=user.pk).update(email=email)
+
+
+def change_password(*, user: User, password: str, keep_tokens: Collection[str] = ()) -> None:
+    """`user` as it was when the old password was checked; it has the new one afterwards. Raises Conflict."""
     with transaction.atomic():
-        get_token_model().objects.filter(user=actor, expiry__lt=timezone.now()).delete()
-        instance, token = get_token_model().objects.create(actor)
-        note(actor=actor, action="token.created", subject=instance.token_key)
+        _lock_as_read(user)
+        user.set_password(password)
+        user.save(update_fields=["password"], keep_tokens=keep_tokens)
+
+
+def _lock_as_read(user: User) -> None:
+    """Raises Conflict when the account has another password by now, or was closed: who had a request under way while
+    the owner threw them out must not have the last word."""
+    if not User.objects.select_for_update(no_key=True).filter(pk=user.pk, password=user.password, is_active=True):
+        raise Conflict("logged_out", _("You were logged out meanwhile: the password was changed. Nothing was stored."))
+
+
+def token_of(sent: bytes) -> ApiToken | None:
+    """The token that a program sent."""
+    try:
+        digest = hash_token(sent.decode())
+    except UnicodeDecodeError:
+        return None
+    return ApiToken.objects.filter(digest=digest).select_related("user").first()
+
+
+_USED_EVERY = timedelta(hours=1)
+
+
+def note_use(token: ApiToken) -> None:
+    """To the hour, so that a program that asks all the time writes next to nothing."""
+    now = timezone.now()
+    if token.last_used is None or now - token.last_used > _USED_EVERY:
+        ApiToken.objects.filter(pk=token.pk).update(last_used=now)
+
+
+def tokens_of(user: User) -> QuerySet[ApiToken]:
+    """Also those that have run out, until the next one is made. The latest first."""
+    return ApiToken.objects.filter(user=user).order_by("-created")
+
+
+MAX_TOKEN_NAME = 80
+
+
+def make_token(*, actor: User, name: str = "") -> tuple[ApiToken, str]:
+    """The stored token (a hash: knox), and its text, which is shown only now. Deletes the actor's expired tokens.
+
+    Raises Invalid, and Conflict for an actor who was logged out meanwhile.
+    """
+    name = name.strip()
+    if len(name) > MAX_TOKEN_NAME or not is_storable(name):
+        raise Invalid("bad_name", _("name: a text of up to %(most)d characters.") % {"most": MAX_TOKEN_NAME})
+    with transaction.atomic():
+        _lock_as_read(actor)
+        ApiToken.objects.filter(user=actor, expiry__lt=timezone.now()).delete()
+        instance, token = ApiToken.objects.create(actor, name=name)
+        note(actor=actor, action="token.created", subject=instance.token_key, name=name)
     return instance, token
 
 
@@ -150,7 +205,7 @@ def revoke_token(*, actor: User, token_id: str) -> bool:
     if not is_storable(token_id):
         return False
     with transaction.atomic():
-        if not get_token_model().objects.filter(user=actor, token_key=token_id).delete()[0]:
+        if not ApiToken.objects.filter(user=actor, token_key=token_id).delete()[0]:
             return False
         note(actor=actor, action="token.revoked", subject=token_id)
     return True

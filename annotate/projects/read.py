@@ -9,6 +9,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from annotate.core.errors import Invalid
+from annotate.core.permissions import ROLES_FOR
 from annotate.core.rows import first_or_raise
 from annotate.models import Batch, BatchCriterion, Criterion, Invite, Membership, Project, Sample, User
 
@@ -90,10 +91,19 @@ def active_members(project: Project) -> dict[int, list[str]]:
 
 
 def open_invites(project: Project) -> QuerySet[Invite]:
-    """The latest first. Only digests of their tokens are stored."""
+    """Those that can be used, the latest first. Only digests of their tokens are stored.
+
+    They end with their maker's right to invite: a link of their own would lead an admin who was taken out back in.
+    """
+    entitled = Membership.objects.filter(project=project, role__in=ROLES_FOR["members.change"], is_active=True)
+    makers = User.objects.filter(Q(is_superuser=True) | Q(pk__in=entitled.values("user")), is_active=True)
     return (
         Invite.objects.filter(
-            project=project, revoked_at__isnull=True, expires_at__gt=timezone.now(), uses__lt=F("max_uses")
+            project=project,
+            revoked_at__isnull=True,
+            expires_at__gt=timezone.now(),
+            uses__lt=F("max_uses"),
+            created_by__in=makers,
         )
         .select_related("created_by")
         .order_by("-id")

@@ -4,27 +4,29 @@ interface, which is the browser's until the user chooses one; with an account it
 from __future__ import annotations
 
 from typing import Any, cast
+from urllib.parse import urlsplit
 
 from django import forms
 from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
-from django.contrib.auth.forms import AuthenticationForm, BaseUserCreationForm, UsernameField
+from django.contrib.auth.forms import AuthenticationForm, BaseUserCreationForm, PasswordChangeForm, UsernameField
 from django.contrib.auth.views import LoginView, PasswordChangeView
 from django.http import HttpRequest, HttpResponse, HttpResponseBadRequest
 from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
+from django.template.defaultfilters import date
 from django.urls import reverse_lazy
+from django.utils.timezone import localtime
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 from django.views.i18n import set_language
-from knox.models import get_token_model
 
-from annotate.core.errors import Refusal
+from annotate.core.errors import Conflict, Refusal
 from annotate.core.hotkeys import DEFAULT_HOTKEYS
-from annotate.models import User
+from annotate.models import ApiToken, User
 from annotate.projects import accounts as tokens
 from annotate.projects.accounts import Preferences, change_preferences, choose_language, preferences_of
 from frontend.base.hotkeys import ACTION_TEXTS, grouped_actions
@@ -71,6 +73,17 @@ class SignUpForm(BaseUserCreationForm):
         self.fields["email"].widget.attrs["autocomplete"] = "email"
         # Opening the page must not jump over what it says.
         self.fields["username"].widget.attrs.pop("autofocus", None)
+
+
+class TokenForm(forms.Form):
+    name = forms.CharField(
+        label=gettext_lazy("Name"),
+        required=False,
+        max_length=tokens.MAX_TOKEN_NAME,
+        help_text=gettext_lazy(
+            "What will use it, such as “nightly import”, so that you know later whether to keep it."
+        ),
+    )
 
 
 class KeysForm(forms.Form):
@@ -142,7 +155,13 @@ def account(request: HttpRequest) -> HttpResponse:
 @login_required
 def new_token(request: HttpRequest) -> HttpResponse:
     """Makes a token and shows it. No redirect: only its hash is stored, so only this page has it."""
-    instance, token = tokens.make_token(actor=cast("User", request.user))
+    form = TokenForm(request.POST)
+    if not form.is_valid():
+        return _show(request, {"token_form": form}, 422)
+    try:
+        instance, token = tokens.make_token(actor=cast("User", request.user), name=form.cleaned_data["name"])
+    except Conflict:
+        return redirect("login")
     return _show(request, {"token": token, "expiry": instance.expiry}, 201)
 
 
@@ -160,14 +179,57 @@ def change_email(request: HttpRequest) -> HttpResponse:
     form = EmailForm(request.POST, instance=request.user)
     if not form.is_valid():
         return _show(request, {"email_form": form}, 422)
-    form.save()
+    tokens.change_email(user=cast("User", request.user), email=form.cleaned_data["email"])
     messages.success(request, _("Saved."))
     return redirect("account")
 
 
+class ChangePasswordForm(PasswordChangeForm):
+    """Ends all tokens but those that are ticked; sessions end by themselves (AbstractBaseUser).
+
+    session: which asks; another one, such as a thief's, has a limit of its own.
+    """
+
+    user: User
+    keep = forms.ModelMultipleChoiceField(
+        label=gettext_lazy("API tokens to keep"),
+        queryset=ApiToken.objects.none(),
+        required=False,
+        widget=forms.CheckboxSelectMultiple,
+        help_text=gettext_lazy(
+            "The others stop working at once. Keep only what a pipeline needs; if somebody else may know your "
+            "password, keep none."
+        ),
+    )
+
+    def __init__(self, user: User, *args: Any, session: str | None, **kwargs: Any) -> None:
+        super().__init__(user, *args, **kwargs)
+        self._session = session
+        self.fields["keep"].queryset = tokens.tokens_of(user)  # type: ignore[attr-defined]
+        self.fields["keep"].label_from_instance = _token_in_words  # type: ignore[attr-defined]
+        if not self.fields["keep"].queryset.exists():  # type: ignore[attr-defined]
+            del self.fields["keep"]
+
+    def save(self, commit: bool = True) -> User:
+        keep = [token.pk for token in self.cleaned_data.get("keep", ())]
+        tokens.change_password(user=self.user, password=self.cleaned_data["new_password1"], keep_tokens=keep)
+        return self.user
+
+
+def _token_in_words(token: ApiToken) -> str:
+    name = token.name or f"{token.token_key}…"
+    if token.last_used is None:
+        return _("%(name)s, never used") % {"name": name}
+    return _("%(name)s, last used %(when)s") % {"name": name, "when": date(localtime(token.last_used), "DATE_FORMAT")}
+
+
 class ChangePassword(PasswordChangeView):
     template_name = "registration/password_change.html"
+    form_class = ChangePasswordForm
     success_url = reverse_lazy("account")
+
+    def get_form_kwargs(self) -> dict[str, Any]:
+        return {**super().get_form_kwargs(), "session": self.request.session.session_key}
 
     def form_valid(self, form: Any) -> HttpResponse:
         messages.success(self.request, gettext_lazy("Your password is changed. Other browsers are logged out."))
@@ -175,8 +237,8 @@ class ChangePassword(PasswordChangeView):
 
 
 def _show(request: HttpRequest, context: dict[str, Any] | None = None, status: int = 200) -> HttpResponse:
-    own = get_token_model().objects.filter(user=request.user).order_by("-created")
-    shared = {"tokens": own, "email_form": EmailForm(instance=request.user)}
+    own = tokens.tokens_of(cast("User", request.user))
+    shared = {"tokens": own, "token_form": TokenForm(), "email_form": EmailForm(instance=request.user)}
     return render(request, "account/account.html", {**shared, **(context or {})}, status=status)
 
 

@@ -1,0 +1,33 @@
+"""What an account has besides itself: tokens for programs; and how many wrong passwords were tried for it lately."""
+
+from django.db import models
+from knox.models import AbstractAuthToken
+
+
+class ApiToken(AbstractAuthToken):
+    """A token of a program. Only a digest of it is kept; its beginning (`token_key`) names it in lists."""
+
+    # What its owner calls it: the pipeline that uses it.
+    name = models.CharField(max_length=80, blank=True, db_default="")
+    # To the hour: a program asks thousands of times.
+    last_used = models.DateTimeField(null=True, blank=True)
+
+
+class Attempts(models.Model):
+    """Wrong tries of one kind, as a bucket that leaks: each try adds its share, and `until` is when all has run out.
+
+    key: a digest of who tries what (annotate.core.attempts); neither names nor addresses are kept.
+    """
+
+    key = models.CharField(max_length=64, primary_key=True)
+    until = models.DateTimeField()
+
+    class Meta:
+        verbose_name_plural = "attempts"
+        indexes = [
+            # Reader: the removal of those that have run out.
+            models.Index(fields=["until"], name="attempts_until"),
+        ]
+
+    def __str__(self) -> str:
+        return f"attempts until {self.until:%H:%M:%S}"
