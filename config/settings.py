@@ -86,6 +86,11 @@ SESSION_COOKIE_SAMESITE = CSRF_COOKIE_SAMESITE = "Lax"
 SESSION_COOKIE_NAME = "__Host-touchstone-session" if PRODUCTION else "touchstone-session"
 CSRF_COOKIE_NAME = "__Host-touchstone-csrf" if PRODUCTION else "touchstone-csrf"
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = PRODUCTION
+BROWSER_COOKIE_NAME = "__Host-touchstone-browser" if PRODUCTION else "touchstone-browser"
+
+# How many proxies stand before us and add to X-Forwarded-For: the address that the outermost of them saw is counted
+# against the limits on wrong passwords. 0: the header is not read.
+PROXY_COUNT = env.number("PROXY_COUNT", 0, low=0, high=10)
 
 SECURE_SSL_REDIRECT = env.flag("SECURE_SSL_REDIRECT", PRODUCTION)
 SECURE_REDIRECT_EXEMPT = [r"^healthz$"]  # asked over plain http from inside the container
@@ -145,6 +150,7 @@ MIDDLEWARE = [
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
+    "frontend.base.limits.LimitsShown",
 ]
 
 ROOT_URLCONF = "config.urls"

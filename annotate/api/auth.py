@@ -14,14 +14,16 @@ from django.contrib.auth import SESSION_KEY
 from django.utils import timezone
 from django.utils.translation import gettext as _
 from drf_spectacular.contrib.knox_auth_token import KnoxTokenScheme
-from knox.models import AuthToken
 from rest_framework import authentication
+from rest_framework.authentication import get_authorization_header
 from rest_framework.exceptions import AuthenticationFailed, PermissionDenied
 from rest_framework.negotiation import DefaultContentNegotiation
 from rest_framework.renderers import BaseRenderer
 from rest_framework.request import Request
 
-from annotate.models import User
+from annotate.core.attempts import count_wrong_secret
+from annotate.models import ApiToken, User
+from annotate.projects.accounts import note_use, token_of
 
 
 def _of_deactivated_account(request: Request) -> bool:
@@ -56,10 +58,23 @@ class SessionAuthentication(authentication.SessionAuthentication):
 
 
 class TokenAuthentication(knox.auth.TokenAuthentication):
-    def _cleanup_token(self, auth_token: AuthToken) -> bool:
-        """Whether the token has run out. knox deletes it, and every other one of the same person, whenever one of them
-        is used; here a GET changes no row, and they go when the next one is made (annotate.projects.accounts)."""
-        return auth_token.expiry is not None and auth_token.expiry < timezone.now()
+    """knox's header and digests. One that has run out is not deleted here: a GET changes no row but when the token was
+    last used, and they go when the next one is made (annotate.projects.accounts)."""
+
+    def authenticate(self, request: Request) -> tuple[Any, ApiToken] | None:
+        """A token that there never was, or no longer, is a guess (annotate.core.attempts)."""
+        found = get_authorization_header(request).split()
+        if not found or found[0].lower() != self.authenticate_header(request).lower().encode():
+            return None
+        token = token_of(found[1]) if len(found) == 2 else None
+        if token is None:
+            count_wrong_secret(request._request)  # noqa: SLF001
+            raise AuthenticationFailed(_("There is no such token."))
+        if token.expiry is not None and token.expiry < timezone.now():
+            raise AuthenticationFailed(_("This token has expired."))
+        user, _token = self.validate_user(token)
+        note_use(token)
+        return user, token
 
 
 class TokenScheme(KnoxTokenScheme):  # type: ignore[no-untyped-call]

@@ -101,6 +101,7 @@ _ERRORS = {
     401: "Not logged in, or a token that is not valid.",
     403: "Your role does not allow it, or the CSRF token is missing.",
     404: "Not there, or not for you.",
+    429: "Too many wrong tokens came from this address; go on after `Retry-After` seconds.",
 }
 _BODY_ERRORS = {422: "The input can't be taken as it is; nothing was stored."}
 _PRECONDITION_ERRORS = {

@@ -24,6 +24,8 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 from django.views.i18n import set_language
 
+from annotate.core.attempts import CONFIRMED, count, take_back
+from annotate.core.browsers import remember_browser
 from annotate.core.errors import Conflict, Refusal
 from annotate.core.hotkeys import DEFAULT_HOTKEYS
 from annotate.models import ApiToken, User
@@ -210,6 +212,14 @@ class ChangePasswordForm(PasswordChangeForm):
         if not self.fields["keep"].queryset.exists():  # type: ignore[attr-defined]
             del self.fields["keep"]
 
+    def clean_old_password(self) -> str:
+        """Raises TooManyAttempts: a page that was left open is no place to guess the password."""
+        limits = {f"old password of {self.user.pk} in {self._session}": CONFIRMED}
+        count(limits)
+        found: str = super().clean_old_password()
+        take_back(limits)
+        return found
+
     def save(self, commit: bool = True) -> User:
         keep = [token.pk for token in self.cleaned_data.get("keep", ())]
         tokens.change_password(user=self.user, password=self.cleaned_data["new_password1"], keep_tokens=keep)
@@ -232,8 +242,17 @@ class ChangePassword(PasswordChangeView):
         return {**super().get_form_kwargs(), "session": self.request.session.session_key}
 
     def form_valid(self, form: Any) -> HttpResponse:
-        messages.success(self.request, gettext_lazy("Your password is changed. Other browsers are logged out."))
-        return super().form_valid(form)
+        """Of the browsers in which the account was logged in, this one stays known."""
+        try:
+            reply = super().form_valid(form)
+        except Conflict:
+            return redirect("login")
+        said = gettext_lazy(
+            "Your password is changed. Other browsers are logged out, and tokens that you did not keep are revoked."
+        )
+        messages.success(self.request, said)
+        remember_browser(self.request, reply, form.user)
+        return reply
 
 
 def _show(request: HttpRequest, context: dict[str, Any] | None = None, status: int = 200) -> HttpResponse:
@@ -272,10 +291,17 @@ def choose(request: HttpRequest) -> HttpResponseBase:
 class LogIn(LoginView):
     redirect_authenticated_user = True
 
+    def get_redirect_url(self, request: HttpRequest | None = None) -> str:
+        """Not to this page itself: who is logged in would be sent round in circles."""
+        url = super().get_redirect_url()
+        return "" if urlsplit(url).path == self.request.path else url
+
     def form_valid(self, form: AuthenticationForm) -> HttpResponse:
         """From here on this browser shows the language that the person chose, wherever that was."""
         reply = super().form_valid(form)
-        language = cast("User", self.request.user).language
+        user = cast("User", self.request.user)
+        remember_browser(self.request, reply, user)
+        language = user.language
         if language in dict(settings.LANGUAGES):
             reply.set_cookie(
                 settings.LANGUAGE_COOKIE_NAME,

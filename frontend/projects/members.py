@@ -9,6 +9,7 @@ from django import forms
 from django.contrib import messages
 from django.contrib.auth import login
 from django.contrib.auth.forms import UsernameField
+from django.core.exceptions import ValidationError
 from django.db import IntegrityError, transaction
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
@@ -20,6 +21,8 @@ from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods
 
 from annotate.batches.read import open_work
+from annotate.core.attempts import count_wrong_secret
+from annotate.core.browsers import remember_browser
 from annotate.core.errors import Refusal
 from annotate.core.permissions import role_of
 from annotate.core.rows import first_or_raise
@@ -290,6 +293,7 @@ def open_invite(request: HttpRequest, token: str) -> HttpResponse:
             return _join(request, found, token)
         return _sign_up(request, found, token)
     except Http404:
+        count_wrong_secret(request)
         return render(request, "projects/invite_gone.html", status=404)
 
 
@@ -320,10 +324,16 @@ def _sign_up(request: HttpRequest, found: Invite, token: str) -> HttpResponse:
             form.add_error(None, refusal.message)
         except IntegrityError:
             # The name was taken since it was checked.
-            form.add_error("username", _("A user with that username already exists."))
+            form.add_error("username", ValidationError(_("A user with that username already exists."), code="unique"))
         else:
             login(request, user)
-            return _welcome(request, member)
+            reply = _welcome(request, member)
+            remember_browser(request, reply, user)
+            return reply
+    if form.is_bound:
+        # Who tries name after name learns which accounts there are; past the limit no refusal says why.
+        is_taken = form.has_error("username", "unique")
+        count_wrong_secret(request, is_wrong=is_taken)
     context = {"invite": found, "form": form, "path": request.path}
     return render(request, "projects/invite.html", context, status=422 if form.is_bound else 200)
 

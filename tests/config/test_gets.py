@@ -1,6 +1,7 @@
 """A GET changes no row: every route is asked under a database role that may not write, and answers as usual.
 
-Sessions aside: they are no part of what the application knows. Nor does a GET have the worker write in its place, but
+Sessions aside, and what counts guesses and says when a token was last used: they are no part of what the application
+knows. Nor does a GET have the worker write in its place, but
 for one: the trail's note of who downloaded a release.
 """
 
@@ -103,10 +104,11 @@ Committing = Callable[..., AbstractContextManager[list[Any]]]
 
 @contextmanager
 def only_reading() -> Iterator[None]:
-    """As a role that may read everything and write sessions."""
+    """As a role that may read everything, and write what the module's docstring names."""
     with taken_back(), connection.cursor() as cursor:
         cursor.execute(f"GRANT SELECT ON ALL TABLES IN SCHEMA public TO {ONLY_READS}")
-        cursor.execute(f"GRANT INSERT, UPDATE, DELETE ON django_session TO {ONLY_READS}")
+        cursor.execute(f"GRANT INSERT, UPDATE, DELETE ON django_session, annotate_attempts TO {ONLY_READS}")
+        cursor.execute(f"GRANT UPDATE (last_used) ON annotate_apitoken TO {ONLY_READS}")
         cursor.execute(f"SET LOCAL ROLE {ONLY_READS}")
         yield
 

@@ -66,6 +66,10 @@ def test_logs_in_and_goes_where_one_wanted_to_go(alice: User) -> None:
     assert Client().post("/login/", sent).url == "/account/"
 
 
+def test_who_is_logged_in_is_not_sent_round_in_circles(alice: User) -> None:
+    assert as_user(alice).get("/login/", {"next": "/login/?next=/login/"}).url == "/"
+
+
 def test_does_not_go_to_another_site(alice: User) -> None:
     sent = {"username": "alice", "password": "a long password"}
     for there in ("https://evil.example/", "//evil.example/", "javascript:alert(1)", "/\\evil.example"):
