@@ -6,7 +6,6 @@ from collections.abc import Callable
 from typing import Any
 
 from django.db.models import QuerySet
-from django.utils.translation import gettext as _
 from rest_framework.request import Request
 
 from annotate.api import batches_serializers as shapes
@@ -20,8 +19,14 @@ from annotate.batches.write import create_batch
 from annotate.core.errors import Invalid
 from annotate.labels.consensus import settle_imported
 from annotate.labels.gold_read import gold_accuracy, known_answers, self_consistency, to_set_again
-from annotate.models import Batch, Criterion, GoldAnswer, Project, User
-from annotate.projects.read import batches_of, current_criteria, one_batch, one_criterion
+from annotate.models import Batch, Criterion, GoldAnswer, Project
+from annotate.projects.read import (
+    batches_of,
+    current_criteria,
+    one_batch,
+    one_criterion,
+    people_of,
+)
 from annotate.tasks.write import HandedOn
 
 STEPS: dict[str, Callable[..., Batch | HandedOn]] = {
@@ -57,7 +62,7 @@ class BatchesView(ProjectAPIView):
         given = {
             **data,
             "criteria": _criteria(self.project, data["criteria"]),
-            "annotators": people_named(data["annotators"]),
+            "annotators": people_of(self.project, data["annotators"]),
         }
         return create_batch(project=self.project, created_by=self.user, **{"selection": {"method": "all"}, **given})
 
@@ -115,7 +120,7 @@ class BatchExtendView(ProjectAPIView):
         People who join a balanced batch take over tasks that nobody has begun.
         """
         batch = one_batch(self.project, number)
-        annotators = people_named(data.pop("annotators", []))
+        annotators = people_of(self.project, data.pop("annotators", []))
         return steps.extend_batch(actor=self.user, batch=batch, annotators=annotators, **data)
 
 
@@ -141,15 +146,6 @@ def _criteria(project: Project, keys: list[str]) -> list[Criterion]:
     if unknown:
         raise Invalid("unknown_criterion", f"This project has no criterion “{unknown[0][:80]}”.")
     return [found[key] for key in dict.fromkeys(keys)]
-
-
-def people_named(names: list[str]) -> list[User]:
-    """The accounts with these names, once each."""
-    found = {user.username: user for user in User.objects.filter(username__in=names)}
-    unknown = [name for name in names if name not in found]
-    if unknown:
-        raise Invalid("unknown_user", _("There is no account “%(name)s”.") % {"name": unknown[0][:80]})
-    return [found[name] for name in dict.fromkeys(names)]
 
 
 class GoldView(ProjectAPIView):

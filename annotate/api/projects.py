@@ -20,12 +20,21 @@ from annotate.batches.criterion_change_read import Choices, Impact, impact, vers
 from annotate.batches.relabelling import Relabelled, relabel
 from annotate.core.errors import Invalid
 from annotate.core.permissions import roles_of
-from annotate.core.texts import is_storable
+from annotate.core.rows import first_or_raise
 from annotate.members.write import change_tags, create_invite, deactivate_member, reactivate_member, revoke_invite
 from annotate.models import Criterion, Invite, Membership, Rater, User
 from annotate.models.project import Role
 from annotate.projects.criteria import add_criteria, check_spec
-from annotate.projects.read import current_criteria, members_of, one_criterion, open_invites, projects_of
+from annotate.projects.read import (
+    current_criteria,
+    members_of,
+    no_member,
+    one_criterion,
+    open_invites,
+    people_of,
+    person_of,
+    projects_of,
+)
 from annotate.projects.trail_read import PAGE_SIZE, TrailPage, read_filter, trail
 from annotate.projects.write import change_project, create_project, remove_member, set_member
 from annotate.tasks.mail import public_url, send_invitation
@@ -133,9 +142,8 @@ class MemberView(ProjectAPIView):
         The account has to exist and be active. A project keeps at least one admin: the last one can't become anything
         else.
         """
-        user = _user(username)
-        if not user.is_active:
-            raise Http404(_NO_ACCOUNT.format(username))
+        accounts = User.objects.filter(username=username, is_active=True)
+        user = first_or_raise(accounts, Http404(f"There is no active account “{username[:80]}”."))
         return set_member(project=self.project, user=user, role=data["role"], actor=self.user)
 
     @answers(shapes.Member, takes=shapes.MemberChange, conflict=True)
@@ -146,9 +154,9 @@ class MemberView(ProjectAPIView):
         and the open tasks go to the people of `hand_on_to`, or are shared out evenly. Labels stay and keep the name.
         All or nothing.
         """
-        user = _user(username)
+        user = person_of(self.project, username)
         if not members_of(self.project).filter(user=user).exists():
-            raise Http404(_NO_MEMBER.format(username))
+            raise no_member(username)
         active, hand_on_to = data.get("is_active"), data.get("hand_on_to")
         if hand_on_to is not None and active is not False:
             raise Invalid("bad_hand_on_to", "hand_on_to goes with is_active false.")
@@ -160,7 +168,7 @@ class MemberView(ProjectAPIView):
             if active is True:
                 reactivate_member(actor=self.user, project=self.project, user=user)
             if active is False:
-                to = None if hand_on_to is None else [_user(name) for name in dict.fromkeys(hand_on_to)]
+                to = None if hand_on_to is None else people_of(self.project, hand_on_to)
                 deactivate_member(actor=self.user, project=self.project, user=user, hand_on_to=to)
         return members_of(self.project).get(user=user)
 
@@ -171,18 +179,7 @@ class MemberView(ProjectAPIView):
         The labels stay and keep the name. Refused (409) while the person has open tasks in open batches, and for the
         last admin.
         """
-        remove_member(project=self.project, user=_user(username), actor=self.user)
-
-
-_NO_ACCOUNT = "There is no active account “{:.80}”."
-_NO_MEMBER = "This project has no member “{:.80}”."
-
-
-def _user(username: str) -> User:
-    user = User.objects.filter(username=username).first() if is_storable(username) else None
-    if user is None:
-        raise Http404(_NO_ACCOUNT.format(username))
-    return user
+        remove_member(project=self.project, user=person_of(self.project, username), actor=self.user)
 
 
 class InvitesView(ProjectAPIView):
@@ -309,10 +306,8 @@ def _choices(data: Mapping[str, Any]) -> Choices:
 
 def _hand_to(view: ProjectAPIView, given: Mapping[str, str]) -> dict[int, User]:
     raters = dict(Rater.objects.filter(project=view.project, name__in=list(given)).values_list("name", "pk"))
-    users = {user.username: user for user in User.objects.filter(username__in=list(given.values()))}
-    for rater, name in given.items():
+    for rater in given:
         if rater not in raters:
             raise Invalid("unknown_rater", f"Nobody labelled here as “{rater[:80]}”.")
-        if name not in users:
-            raise Invalid("unknown_user", f"There is no account “{name[:80]}”.")
+    users = {user.username: user for user in people_of(view.project, list(given.values()))}
     return {raters[rater]: users[name] for rater, name in given.items()}

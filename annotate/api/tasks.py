@@ -12,14 +12,13 @@ from rest_framework.response import Response
 from annotate.api import samples_serializers
 from annotate.api import tasks_serializers as shapes
 from annotate.api.base import ProjectAPIView, StrictAPIView, expected_revision, idempotency_key
-from annotate.api.batches import people_named
 from annotate.api.schema import IDEMPOTENCY_KEY, IF_MATCH, answers
 from annotate.api.serializers import Nothing, whole_number
 from annotate.core.errors import Refusal
 from annotate.core.permissions import may
 from annotate.labels.gold_read import feedback_after
-from annotate.models import Flag, Task, User
-from annotate.projects.read import one_batch, person_of
+from annotate.models import Flag, Project, Task, User
+from annotate.projects.read import one_batch, people_of, person_of
 from annotate.samples.flags import raise_flag, resolve_flag
 from annotate.samples.read import flags_of
 from annotate.tasks.labelling import Finished, LabelInput, keep_task, known_task_ids, save_label, skip_task, submit_task
@@ -55,7 +54,7 @@ class ReassignView(ProjectAPIView):
         All of them or none. Where something was said, the task stays its annotator's, marked as handed on, and the
         other member gets a new one. Refused (409) for somebody who has, or had, the sample in this batch.
         """
-        (to,) = people_named([data["to"]])
+        (to,) = people_of(self.project, [data["to"]])
         return {"tasks": reassign_tasks(actor=self.user, project=self.project, task_ids=data["tasks"], to=to)}
 
 
@@ -81,7 +80,7 @@ class ReleaseView(ProjectAPIView):
 
         It goes back to the queue, or to whoever of the batch (or of `to`) has least to do.
         """
-        handed_on = release_task(actor=self.user, project=self.project, task_id=task_id, to=_to(data))
+        handed_on = release_task(actor=self.user, project=self.project, task_id=task_id, to=_to(self.project, data))
         return {"task_id": task_id, "handed_on": handed_on}
 
 
@@ -96,12 +95,12 @@ class HandOnView(ProjectAPIView):
         nobody else can take is not done. Repeating it changes nothing.
         """
         user = person_of(self.project, username)
-        tasks = hand_on_tasks(actor=self.user, project=self.project, user=user, to=_to(data))
+        tasks = hand_on_tasks(actor=self.user, project=self.project, user=user, to=_to(self.project, data))
         return {"username": username, "tasks": tasks}
 
 
-def _to(data: dict[str, Any]) -> list[User] | None:
-    return people_named(data["to"]) if data.get("to") is not None else None
+def _to(project: Project, data: dict[str, Any]) -> list[User] | None:
+    return people_of(project, data["to"]) if data.get("to") is not None else None
 
 
 class WorkView(ProjectAPIView):

@@ -3,10 +3,13 @@ lines. Permissions are not checked here."""
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 from django.db.models import Count, F, Prefetch, Q, QuerySet, prefetch_related_objects
 from django.http import Http404
 from django.utils import timezone
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
 from annotate.core.errors import Invalid
 from annotate.core.permissions import ROLES_FOR
@@ -63,10 +66,29 @@ def members_of(project: Project) -> QuerySet[Membership]:
 
 
 def person_of(project: Project, username: str) -> User:
-    """A user who is a member of the project, or was one and has tasks in it."""
-    here = Q(memberships__project=project) | Q(tasks__batch__project=project)
-    refusal = Http404(_("This project has no member “%(name)s”.") % {"name": username[:80]})
-    return first_or_raise(User.objects.filter(here, username=username), refusal)
+    """A user who is or was a member of the project. Whether there is an account of another name is not told."""
+    return first_or_raise(_people(project).filter(username=username), no_member(username))
+
+
+def no_member(username: str) -> Http404:
+    return Http404(_NO_MEMBER % {"name": username[:80]})
+
+
+def people_of(project: Project, usernames: Collection[str]) -> list[User]:
+    """These, once each, as `person_of` finds them. Raises Invalid."""
+    found = {user.username: user for user in _people(project).filter(username__in=usernames)}
+    unknown = [name for name in usernames if name not in found]
+    if unknown:
+        raise Invalid("unknown_user", _NO_MEMBER % {"name": unknown[0][:80]})
+    return [found[name] for name in dict.fromkeys(usernames)]
+
+
+_NO_MEMBER = gettext_lazy("This project has no member “%(name)s”.")
+
+
+def _people(project: Project) -> QuerySet[User]:
+    """Raters stay when a membership has ended."""
+    return User.objects.filter(Q(memberships__project=project) | Q(raters__project=project)).distinct()
 
 
 _ASKED = Prefetch("batch_criteria", BatchCriterion.objects.select_related("criterion").order_by("position"))

@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from datetime import date, datetime, time, timedelta
 from typing import Any
 
-from django.db.models import QuerySet
+from django.db.models import Q, QuerySet
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
@@ -344,11 +344,13 @@ def read_filter(
 ) -> TrailFilter:
     """person: a user name; sample: its own id; since, until: a day or a moment, a day counted in whole where the server
     is. Raises Invalid for what the project doesn't have and for what is no day."""
-    no_user = Invalid("unknown_user", _("There is no account “%(name)s”.") % {"name": person[:80]})
+    no_user = Invalid("unknown_user", _("“%(name)s” has done nothing in this project.") % {"name": person[:80]})
+    actors = AuditEntry.objects.filter(project=project).values("actor")
+    people = User.objects.filter(Q(raters__project=project) | Q(pk__in=actors)).distinct()
     no_sample = Invalid("unknown_sample", _("This project has no sample “%(name)s”.") % {"name": sample[:80]})
     samples = Sample.objects.filter(project=project, external_id=sample)
     return TrailFilter(
-        person=first_or_raise(User.objects.filter(username=person), no_user) if person else None,
+        person=first_or_raise(people.filter(username=person), no_user) if person else None,
         kind=kind or None,
         sample=first_or_raise(samples, no_sample) if sample else None,
         since=_moment(since, "since") if since else None,

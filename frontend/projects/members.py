@@ -40,7 +40,7 @@ from annotate.members.write import (
 )
 from annotate.models import Invite, Membership, Project, User
 from annotate.models.project import Role
-from annotate.projects.read import members_of, open_invites
+from annotate.projects.read import members_of, no_member, open_invites
 from annotate.projects.write import remove_member, set_member
 from annotate.tasks.mail import send_invitation
 from frontend.account.views import SignUpForm
@@ -279,7 +279,7 @@ def _back(page: ProjectPage, changed: User) -> HttpResponse:
 
 def _member(page: ProjectPage, username: str) -> Membership:
     members = members_of(page.project).filter(user__username=username)
-    return first_or_raise(members, Http404(_("This project has no member of that name.")))
+    return first_or_raise(members, no_member(username))
 
 
 @sensitive_post_parameters()

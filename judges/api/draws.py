@@ -10,12 +10,11 @@ from rest_framework.request import Request
 
 from annotate import models
 from annotate.api.base import ProjectAPIView, json_body
-from annotate.api.batches import people_named
 from annotate.api.batches_serializers import Batch
 from annotate.api.schema import answers
 from annotate.api.serializers import Choice, Day, Names, Number, Shape, Text, Whole, whole_number
 from annotate.core.errors import Invalid
-from annotate.projects.read import criterion_named
+from annotate.projects.read import criterion_named, people_of
 from judges.reports.next_samples import (
     About,
     Draw,
@@ -118,7 +117,9 @@ class DrawBatchView(ProjectAPIView):
         """
         data = _asked(request, DrawBatchRequest)
         criterion = criterion_named(self.project, key)
-        given = {name: data[name] for name in _BATCH & set(data)} | {"annotators": people_named(data["annotators"])}
+        given = {name: data[name] for name in _BATCH & set(data)} | {
+            "annotators": people_of(self.project, data["annotators"])
+        }
         wanted = _wanted(criterion, data)
         return make_drawn_batch(_DRAWS[data["by"]], criterion=criterion, created_by=self.user, **wanted, **given)
 

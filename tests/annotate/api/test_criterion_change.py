@@ -79,7 +79,7 @@ def test_a_version_is_made_and_then_relabelled(labelled: World) -> None:
         ({"from_version": 1, "hand_to": []}, "bad_hand_to"),
         ({"from_version": 1, "hand_to": {"zebra": "ann"}}, "unknown_rater"),
         ({"from_version": 1, "hand_to": {"ann": "zebra"}}, "unknown_user"),
-        ({"from_version": 1, "hand_to": {"ann": "charlie"}}, "not_a_member"),
+        ({"from_version": 1, "hand_to": {"ann": "charlie"}}, "unknown_user"),  # an account elsewhere
         ({"from_version": 1, "due_date": "soon"}, "bad_date"),
         ({"from_version": 1, "due_date": "2000-01-01"}, "past_due_date"),
     ],
