@@ -16,6 +16,7 @@ from judges.endpoints.calls import Answered, BadRequest, CallFailed, ChatRequest
 from judges.endpoints.door import Door, door_of
 from judges.endpoints.keys import key_of_endpoint
 from judges.endpoints.reading import read_chat, read_embeddings, read_models
+from judges.endpoints.redaction import Redaction
 from judges.models.judge import Endpoint
 
 if TYPE_CHECKING:
@@ -29,8 +30,9 @@ class Client:
     """A Model (judges.endpoints.calls): raises TryLater, CallFailed and StopRun, and is safe to use from several
     threads. Use `open_client`."""
 
-    def __init__(self, endpoint: Endpoint, transport: EndpointTransport) -> None:
+    def __init__(self, endpoint: Endpoint, transport: EndpointTransport, redact: Redaction) -> None:
         self.base_url = endpoint.base_url
+        self._redact = redact
         self._endpoint = endpoint
         self._transport = transport
 
@@ -56,21 +58,21 @@ class Client:
             request,
             "/embeddings",
             sent,
-            lambda body: read_embeddings(body, len(request.texts)),
+            lambda body, redact: read_embeddings(body, len(request.texts), redact),
             options={"encoding_format"},
         )
 
     def models(self) -> tuple[str, ...] | None:
         """The names of the endpoint's models; None when the reply is no list of them."""
         reply, _seconds = self._transport.send("GET", "/models")
-        return read_models(reply)
+        return read_models(reply, self._redact)
 
     def _ask(
         self,
         request: ChatRequest | EmbedRequest,
         path: str,
         sent: dict[str, Any],
-        read: Callable[[bytes], Answered],
+        read: Callable[[bytes, Redaction], Answered],
         *,
         options: set[str],
     ) -> Answered:
@@ -82,7 +84,7 @@ class Client:
                 "options": ", ".join(sorted(options))
             }
             raise CallFailed(failure.status, f"{failure.detail} {not_known}") from None
-        body = read(reply)
+        body = read(reply, self._redact)
         cost = cost_of(self._endpoint, body.tokens_in, body.tokens_out, needs_out=isinstance(request, ChatRequest))
         return replace(body, cost=cost, latency=latency)
 
@@ -99,14 +101,15 @@ def open_client(endpoint: Endpoint, *, door: Door | None = None, at_most: float 
         target = read_url(endpoint.base_url)
     except AddressRefused as refusal:
         raise StopRun(refusal.code, refusal.message) from None
+    key = key_of_endpoint(endpoint)
     transport = EndpointTransport(
         target,
-        key_of_endpoint(endpoint),
+        key,
         door=door or door_of(endpoint),
         seconds=endpoint.timeout_seconds if at_most is None else min(at_most, endpoint.timeout_seconds),
     )
     with closing(transport):
-        yield Client(endpoint, transport)
+        yield Client(endpoint, transport, Redaction(key))
 
 
 def cost_of(

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from cryptography.fernet import MultiFernet
 
 LONGEST_KEY = 500
+# A key with fewer letters and digits could not be told from the words of a reply (judges.endpoints.redaction).
+FEWEST_LETTERS = 8
 # Four characters of a shorter key would give away too much.
 SHOWN_FROM = 16
 HOSTS_SUFFIX = "_HOSTS"
@@ -53,7 +55,23 @@ def check_key(key: object) -> str:
         raise Invalid(
             "bad_key", _("Key: at most %(most)d letters, digits and signs, no blanks.") % {"most": LONGEST_KEY}
         )
+    if not _is_no_word(key):
+        raise Invalid(
+            "short_key",
+            _(
+                "Key: at least %(fewest)d letters and digits, and both letters and digits if there are fewer than "
+                "%(long)d. A simpler one can’t be told from words of a reply, and would be shown if the endpoint "
+                "repeats it."
+            )
+            % {"fewest": FEWEST_LETTERS, "long": SHOWN_FROM},
+        )
     return key
+
+
+def _is_no_word(key: str) -> bool:
+    letters = re.sub("[^0-9A-Za-z]", "", key)
+    has_both = not letters.isalpha() and not letters.isdigit()
+    return len(letters) >= FEWEST_LETTERS and (has_both or len(letters) >= SHOWN_FROM)
 
 
 def check_variable(name: object, target: Target) -> str:
@@ -111,7 +129,9 @@ def key_of_endpoint(endpoint: Endpoint) -> Secret | None:
         return None
     if endpoint.key_source == KeySource.STORED:
         try:
-            return Secret(_decrypted(bytes(endpoint.key_encrypted or b"")))
+            return Secret(check_key(_decrypted(bytes(endpoint.key_encrypted or b""))))
+        except Invalid as refusal:  # one that was stored when shorter ones were taken
+            raise StopRun(refusal.code, refusal.message) from None
         except Unreadable:
             raise StopRun(
                 "unreadable_key",

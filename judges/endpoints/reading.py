@@ -1,14 +1,17 @@
-"""Reading the body of a reply. It either follows the protocol or is not understood; nothing is guessed."""
+"""Reading the body of a reply. It either follows the protocol or is not understood; nothing is guessed. No text of it
+leaves here with the endpoint's key in it.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import orjson
 
 from judges.endpoints.calls import Answered
+from judges.endpoints.redaction import Redaction
 
 # Of a body that is not understood, this many characters are kept.
 LONGEST_RAW = 4000
@@ -20,7 +23,7 @@ class _NotUnderstood(Exception):
     pass
 
 
-def read_chat(body: bytes) -> Answered:
+def read_chat(body: bytes, redact: Redaction) -> Answered:
     """What the body holds; only `raw` when it doesn't follow the protocol."""
     try:
         data = _object(body)
@@ -30,19 +33,19 @@ def read_chat(body: bytes) -> Answered:
         message = choices[0].get("message")
         if not isinstance(message, dict):
             raise _NotUnderstood
-        text, refusal = _text(message, "content"), _text(message, "refusal")
+        text, refusal = _text(message, "content", redact), _text(message, "refusal", redact)
         return Answered(
             text=text,
             refusal=refusal or None,
-            finish_reason=_text(choices[0], "finish_reason"),
-            raw=_raw(body) if text is None and not refusal else None,
-            **_usage(data),
+            finish_reason=_text(choices[0], "finish_reason", redact),
+            raw=_raw(body, redact) if text is None and not refusal else None,
+            **_usage(data, redact),
         )
     except _NotUnderstood:
-        return Answered(raw=_raw(body))
+        return Answered(raw=_raw(body, redact))
 
 
-def read_embeddings(body: bytes, count: int) -> Answered:
+def read_embeddings(body: bytes, count: int, redact: Redaction) -> Answered:
     """As `read_chat`, with one vector for each of `count` texts, all of the same length."""
     try:
         data = _object(body)
@@ -52,17 +55,18 @@ def read_embeddings(body: bytes, count: int) -> Answered:
         placed = {_place(row, at): _vector(row.get("embedding")) for at, row in enumerate(rows)}
         if placed.keys() != set(range(count)) or len({len(vector) for vector in placed.values()}) > 1:
             raise _NotUnderstood
-        return Answered(vectors=[placed[at] for at in range(count)], **_usage(data))
+        return Answered(vectors=[placed[at] for at in range(count)], **_usage(data, redact))
     except _NotUnderstood:
-        return Answered(raw=_raw(body))
+        return Answered(raw=_raw(body, redact))
 
 
-def read_models(body: bytes) -> tuple[str, ...] | None:
+def read_models(body: bytes, redact: Redaction) -> tuple[str, ...] | None:
     try:
         rows = _object(body).get("data")
         if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
             raise _NotUnderstood
-        return tuple(name for name in (_text(row, "id") for row in rows) if name)
+        redact_each = redact.of_many()
+        return tuple(name for name in (_text(row, "id", redact_each) for row in rows) if name)
     except _NotUnderstood:
         return None
 
@@ -77,13 +81,13 @@ def _object(body: bytes) -> dict[str, Any]:
     return data
 
 
-def _text(fields: Mapping[str, Any], name: str) -> str | None:
+def _text(fields: Mapping[str, Any], name: str, redact: Callable[[str], str]) -> str | None:
     value = fields.get(name)
     if value is None:
         return None
     if not isinstance(value, str):
         raise _NotUnderstood
-    return _storable(value)
+    return redact(_storable(value))
 
 
 def _place(row: Mapping[str, Any], at: int) -> int:
@@ -107,13 +111,13 @@ def _vector(value: Any) -> list[float]:
     return vector
 
 
-def _usage(data: Mapping[str, Any]) -> dict[str, Any]:
+def _usage(data: Mapping[str, Any], redact: Redaction) -> dict[str, Any]:
     """The server's own model name and token counts; unknown where they can't be read, which doesn't spoil the reply."""
     usage = data.get("usage")
     usage = usage if isinstance(usage, dict) else {}
     model = data.get("model")
     return {
-        "model": _storable(model)[:200] if isinstance(model, str) else "",
+        "model": redact(_storable(model))[:200] if isinstance(model, str) else "",
         "tokens_in": _count(usage.get("prompt_tokens")),
         "tokens_out": _count(usage.get("completion_tokens")),
     }
@@ -130,5 +134,6 @@ def _storable(text: str) -> str:
     return text.replace("\x00", "\ufffd")
 
 
-def _raw(body: bytes) -> str:
-    return _storable(body[: 4 * LONGEST_RAW].decode("utf-8", "replace"))[:LONGEST_RAW]
+def _raw(body: bytes, redact: Redaction) -> str:
+    """Of a body that is cut off first, the beginning of a key could be left."""
+    return redact.unread(_storable(body.decode("utf-8", "replace")))[:LONGEST_RAW]

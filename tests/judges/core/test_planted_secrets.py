@@ -38,10 +38,26 @@ SAMPLES = 16
 FINE = {"reason": "so", "value": 3}
 
 
+def escapes(key: str) -> list[str]:
+    """As a server may repeat it: in JSON's escapes, once and twice, in those of HTML and of an address, and as
+    hexadecimal within base64."""
+    in_json = "".join(f"\\u{ord(letter):04x}" for letter in key)
+    return [
+        in_json,
+        json.dumps(in_json)[1:-1],
+        "".join(f"&#{ord(letter)};" for letter in key),
+        "".join(f"%{ord(letter):02X}" for letter in key),
+        base64.b64encode(key.encode().hex().encode()).decode(),
+    ]
+
+
 def spellings(key: str) -> set[bytes]:
-    """The key as it is, in hexadecimal, and in base64 wherever in a longer text it stands."""
+    """The key as it is, in hexadecimal, in base64 wherever in a longer text it stands, and in escapes."""
     plain = key.encode()
-    found = {plain, plain.hex().encode(), plain[::-1]}
+    found = {plain, plain.hex().encode(), plain[::-1], plain.upper()}
+    for way in escapes(key):
+        # Once more as it is in a JSON text.
+        found |= {way.encode(), json.dumps(way)[1:-1].encode()}
     for before in range(3):
         whole = base64.b64encode(b"\0" * before + plain)
         # Without the characters that what stands before and after has a part in.
@@ -69,6 +85,7 @@ def everything_that_goes_wrong(elsewhere: str) -> Any:
 
     def answer(request: Request) -> Any:
         sent = request.headers.get("authorization", "")
+        in_json, twice, in_html, in_address, in_base64 = escapes(sent.removeprefix("Bearer "))
         what, number = request.json["model"].split()[0], request.prompt.partition("answer ")[2][:2]
         if what == "refuses":
             return error(401, f"Incorrect key: {sent}", headers={"X-Sent": sent})
@@ -83,6 +100,11 @@ def everything_that_goes_wrong(elsewhere: str) -> Any:
             "05": chat(f"{sent} is no JSON"),
             "06": error(404, sent),
             "07": chat(sent, finish_reason="length"),
+            # What the judge reads as its reason, or doesn't understand, is the key in clear.
+            "08": chat(f'{{"reason": "You sent {in_json}.", "value": 3}}'),
+            "09": chat(f'{{"reason": "You sent {twice}.", "value": 3}}', model=in_html),
+            "10": chat(json.dumps({**FINE, "reason": f"{in_html} {in_address} {in_base64} {sent.upper()}"})),
+            "11": Reply(f'{{"error": "{in_json} {in_address}"}}'.encode()),
         }.get(number, FINE)
 
     return answer

@@ -105,6 +105,11 @@ def test_an_endpoint_is_kept_in_one_spelling(project: Project) -> None:
         ({"key": "line\r\nbreak"}, "key"),
         ({"key": "x" * 501}, "key"),
         ({"key": "schlüssel"}, "key"),
+        ({"key": "sk-1234"}, "key"),
+        ({"key": "relevant"}, "key"),
+        ({"key": "12-34-56-78"}, "key"),
+        ({"key": "a1" + "-" * 40}, "key"),
+        ({"key": "internal--------"}, "key"),
         ({"key_source": "environment"}, "key_variable"),
         ({"key_variable": "SECRET_KEY"}, "key_variable"),
         ({"key_variable": "judge_key_a"}, "key_variable"),
@@ -129,7 +134,7 @@ def test_a_key_is_stored_encrypted_and_sent(project: Project, openai_server: Ope
     assert KEY.encode() not in bytes(endpoint.key_encrypted or b"")
     with open_client(endpoint) as client:
         assert client.chat(ASK).text
-    assert change(endpoint, key="short").key_last4 == "", "four characters of five give it away"
+    assert change(endpoint, key="short-key-1").key_last4 == "", "four characters of few give it away"
     assert change(endpoint, key="", concurrency=2).key_source == "stored", "an empty field changes nothing"
     assert change(endpoint, key_source="none").key_encrypted is None
 
