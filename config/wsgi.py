@@ -5,9 +5,11 @@ import os
 from django.core.wsgi import get_wsgi_application
 
 from config.embedded import ensure_services
+from config.waits import bound_waits
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 
 # Held for the life of the process: embedded services outlive the web processes that use them.
 services = ensure_services()
 application = get_wsgi_application()
+bound_waits()

@@ -29,6 +29,7 @@ from annotate.batches.criterion_change_read import (
     touched_by,
 )
 from annotate.batches.sample_choice import MAX_SEED
+from annotate.core.advisory import no_import_writes
 from annotate.core.errors import Conflict, Invalid, Stale
 from annotate.core.rows import execute, fetch_all, fetch_one
 from annotate.core.trail import note
@@ -153,7 +154,8 @@ def change_criterion(
     Raises Stale when there is a later version already, and what `add_criteria` and `relabel` raise.
     """
     with transaction.atomic():
-        Project.objects.select_for_update().get(pk=project.pk)
+        no_import_writes(project.pk)
+        Project.objects.select_for_update(no_key=True).get(pk=project.pk)
         current = Criterion.objects.get(project=project, key=seen.key, is_current=True)
         if current.pk != seen.pk:
             raise Stale(
@@ -198,7 +200,8 @@ def relabel(
     check_due_date(due_date)
     rule = touched_by(change_between(old, new), choices, new_options=new.options)
     with transaction.atomic():
-        Project.objects.select_for_update().get(pk=project.pk)
+        no_import_writes(project.pk)
+        Project.objects.select_for_update(no_key=True).get(pk=project.pk)
         if not Criterion.objects.filter(pk=new.pk, is_current=True).exists():
             raise Conflict("not_current", _("Version %(version)d is not the current one.") % {"version": new.version})
         done = Batch.objects.filter(project=project, relabels=old, criteria=new).first()

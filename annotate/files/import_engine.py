@@ -14,6 +14,7 @@ from django.db import transaction
 from django.db.models import Model
 from django.utils.module_loading import import_string
 
+from annotate.core.advisory import write_on_what_stands
 from annotate.files.fields import Fields
 from annotate.files.problems import FileError, Limits, Problem, Problems, RowError
 from annotate.files.sources import Source, open_source
@@ -123,19 +124,18 @@ def run(
     progress: Progress | None = None,
     pipeline: str = "",
 ) -> Outcome:
-    """Imports the whole file in one transaction, or writes nothing and says what is wrong with it."""
+    """Imports the whole file in one transaction, or writes nothing and says what is wrong with it. For who has the
+    project's turn (annotate.core.advisory)."""
     began = time.monotonic()
     problems = Problems()
     outcome = Outcome()
     with transaction.atomic():
-        # Imports of one project wait for each other. NO KEY: rows that refer to the project can still be written.
-        Project.objects.select_for_update(no_key=True).get(pk=project.pk)
         try:
             with open_source(path, file_name, problems, Limits.from_settings()) as source:
                 outcome.file_format = source.file_format
                 importing = Importing(project, mapping, source.reader.typed, problems, job, pipeline)
                 outcome.result = _take_all(source, importer_for(kind), importing, progress)
-        except FileError as error:
+        except RowError as error:
             problems.add(error)
         if problems:
             transaction.set_rollback(True)
@@ -149,7 +149,9 @@ def run(
 def _take_all(
     source: Source, importer_class: type[Importer], importing: Importing, progress: Progress | None
 ) -> dict[str, Any]:
-    _check_header(source, importer_class.fields, importing.mapping)
+    _check_header(source.reader.columns(), importer_class.fields, importing.mapping)
+    if importer_class.rests_on_what_stands:
+        write_on_what_stands(importing.project.pk)
     importer = importer_class(importing)
     count = 0
     try:

@@ -142,7 +142,7 @@ def settle_imported(*, project: Project, criterion: Criterion, needed: int, acto
     if criterion.project_id != project.pk:
         raise Invalid("foreign_criterion", _("This criterion belongs to another project."))
     with transaction.atomic():
-        Project.objects.select_for_update().get(pk=project.pk)
+        Project.objects.select_for_update(no_key=True).get(pk=project.pk)
         lock_labelled_samples(criterion)
         written = _settle(_SETTLE_ALL, [criterion.pk], None, needed=needed)
         note(

@@ -72,7 +72,7 @@ def deactivate_member(
     Refused for the last admin, and when no one can take over a task. Repeating it changes nothing.
     """
     with transaction.atomic():
-        Project.objects.select_for_update().get(pk=project.pk)
+        Project.objects.select_for_update(no_key=True).get(pk=project.pk)
         keep_an_admin(project, user, becomes=None)
         member = _locked(project, user)
         if not member.is_active:

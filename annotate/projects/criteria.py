@@ -39,7 +39,7 @@ def add_criteria(
         if keys.count(key) > 1:
             raise Invalid("duplicate_key", _("The criterion “%(key)s” is listed more than once.") % {"key": key})
     with transaction.atomic():
-        Project.objects.select_for_update().get(pk=project.pk)
+        Project.objects.select_for_update(no_key=True).get(pk=project.pk)
         return [_add_one(project, spec, actor) for spec in checked]
 
 

@@ -76,7 +76,7 @@ def change_project(
             raise Invalid("bad_option", _("%(option)s: true or false.") % {"option": option})
         wanted |= {} if value is None else {option: value}
     with transaction.atomic():
-        stands = Project.objects.select_for_update().get(pk=project.pk)
+        stands = Project.objects.select_for_update(no_key=True).get(pk=project.pk)
         changed = [field for field, value in wanted.items() if getattr(stands, field) != value]
         for field, value in wanted.items():
             setattr(project, field, value)
@@ -112,7 +112,7 @@ def set_member(*, project: Project, user: User, role: str, actor: User | None = 
             _("“%(role)s” is not a role; choose one of %(known)s.") % {"role": role, "known": ", ".join(Role.values)},
         )
     with transaction.atomic():
-        Project.objects.select_for_update().get(pk=project.pk)
+        Project.objects.select_for_update(no_key=True).get(pk=project.pk)
         keep_an_admin(project, user, becomes=role)
         before = Membership.objects.filter(project=project, user=user).values_list("role", flat=True).first()
         membership, _made = Membership.objects.update_or_create(project=project, user=user, defaults={"role": role})
@@ -134,7 +134,7 @@ def set_member(*, project: Project, user: User, role: str, actor: User | None = 
 def remove_member(*, project: Project, user: User, actor: User | None = None) -> None:
     """Takes the user out of the project. Their labels stay and keep their name; open tasks must be finished first."""
     with transaction.atomic():
-        Project.objects.select_for_update().get(pk=project.pk)
+        Project.objects.select_for_update(no_key=True).get(pk=project.pk)
         keep_an_admin(project, user, becomes=None)
         tasks = Task.objects.filter(
             batch__project=project,

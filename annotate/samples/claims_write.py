@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from django.db import OperationalError, connection, transaction
+from django.db import transaction
 from django.http import Http404
 from django.utils.translation import gettext as _
 
+from annotate.core.advisory import no_import_writes, waits_a_little
 from annotate.core.errors import Conflict, Invalid, Stale
+from annotate.core.rows import execute
 from annotate.core.texts import check_json
 from annotate.core.units import is_dropped, unit_number, unit_title
 from annotate.models import ClaimEdit, Project, Sample, User
@@ -28,8 +30,6 @@ from annotate.samples.claims_read import (
     why_fixed,
 )
 
-_PATIENCE = "3s"
-
 
 def edit_claims(
     *, actor: User, project: Project, sample_id: int, change: Mapping[str, Any], expected_revision: int
@@ -47,7 +47,7 @@ def edit_claims(
         raise Invalid("bad_change", _("Send the change as an object with “op”."))
     check_json(dict(change))
     with transaction.atomic():
-        sample = _locked(project, sample_id)
+        sample = locked_sample(project, sample_id)
         if expected_revision != sample.claims_revision:
             return _repeated_or_stale(sample, actor, change, expected_revision)
         batches = list(batches_at_work(sample))
@@ -77,31 +77,21 @@ def edit_claims(
         return claims_state(sample, user=actor)
 
 
-# In the order of all locks. The project: a file that is being imported counts the claims and writes about them later.
-# The batches: one that is being opened sends them to people. The sample: against other editors, and statements that
-# store a reference to it.
-_LOCKS = (
-    "SELECT FROM annotate_project WHERE id = %(project)s FOR SHARE",
-    """SELECT FROM annotate_batch WHERE id IN (
-           SELECT batch_id FROM annotate_batchsample WHERE sample_id = %(sample)s
-           UNION SELECT batch_id FROM annotate_task WHERE sample_id = %(sample)s) ORDER BY id FOR SHARE""",
-)
+# In the order of all locks, after the imports: a file of labels or scores counts the claims and writes about them
+# later. The batches: one that is being opened sends them to people. The sample: against other editors, and statements
+# that store a reference to it.
+_LOCK = """SELECT FROM annotate_batch WHERE id IN (
+    SELECT batch_id FROM annotate_batchsample WHERE sample_id = %s
+    UNION SELECT batch_id FROM annotate_task WHERE sample_id = %s) ORDER BY id FOR SHARE"""
 
 
-def _locked(project: Project, sample_id: int) -> Sample:
-    """Waits a little for others to be done, but not for the end of a large import."""
-    try:
-        with connection.cursor() as cursor:
-            cursor.execute(f"SET LOCAL lock_timeout = '{_PATIENCE}'")
-            for lock in _LOCKS:
-                cursor.execute(lock, {"project": project.pk, "sample": sample_id})
+def locked_sample(project: Project, sample_id: int) -> Sample:
+    """For a change of what its claims are. Waits a little for others to be done, but not for the end of a large
+    import."""
+    no_import_writes(project.pk)
+    with waits_a_little(_("An import or a batch is at work on this sample right now; try again in a moment.")):
+        execute(_LOCK, [sample_id, sample_id])
         sample = Sample.objects.select_for_update().filter(project=project, pk=sample_id).first()
-    except OperationalError as error:
-        if getattr(error.__cause__, "sqlstate", "") != "55P03":
-            raise
-        raise Conflict(
-            "busy", _("An import or a batch is at work on this sample right now; try again in a moment.")
-        ) from error
     if sample is None:
         raise Http404(_("This project has no such sample."))
     return sample

@@ -9,6 +9,7 @@ from django.db.models import Max
 from django.utils.translation import gettext as _
 
 import alignment
+from annotate.core.advisory import no_import_writes
 from annotate.core.errors import Conflict, Invalid
 from annotate.core.text_tables import in_words
 from annotate.core.trail import note
@@ -32,6 +33,7 @@ def look_at_test(
     `expected`: there was a look in between, and it would cost more than was said.
     """
     with transaction.atomic():
+        no_import_writes(criterion.project_id)
         Project.objects.select_for_update(no_key=True).get(pk=criterion.project_id)
         evidence = full_evidence(criterion, judge_name)
         offered = [one for one in evidence.judges if dimension in (None, one.dimension)]

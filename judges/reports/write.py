@@ -81,7 +81,7 @@ def _existing(criterion: Criterion, basis: Basis) -> AlignmentReport | None:
 def _freeze(criterion: Criterion, basis: Basis, user: User | None) -> AlignmentReport:
     report = _worked_out(criterion, basis)
     with transaction.atomic():
-        Project.objects.select_for_update().get(pk=criterion.project_id)
+        Project.objects.select_for_update(no_key=True).get(pk=criterion.project_id)
         made_meanwhile = _existing(criterion, basis)
         if made_meanwhile is not None:
             return made_meanwhile

@@ -12,12 +12,14 @@ from annotate.api.samples_serializers import EditedClaims
 from annotate.batches.draws_read import unlabelled_samples
 from annotate.batches.read import batch_criteria
 from annotate.batches.steps import close_batch, open_batch, start_adjudication
+from annotate.core.advisory import write_on_what_stands
 from annotate.core.errors import Conflict, Invalid, Refusal, Stale
+from annotate.core.rows import fetch_one
 from annotate.core.units import live_claims, units_of
 from annotate.models import AuditEntry, ClaimEdit, GoldAnswer, Label, Project, Sample, Task, User
 from annotate.projects.trail_read import TrailFilter, trail
 from annotate.samples.claims_read import claims_state, in_words, tables_with_units, walk_through
-from annotate.samples.claims_write import edit_claims
+from annotate.samples.claims_write import edit_claims, locked_sample
 from annotate.samples.read import unit_counts
 from annotate.tasks.labelling import submit_task
 from annotate.tasks.read import own_task
@@ -303,8 +305,16 @@ def test_an_edit_does_not_wait_for_the_end_of_an_import() -> None:
     world = make_world()
     sample = make_sample(world.project)
     with transaction.atomic():
-        Project.objects.select_for_update(no_key=True).get(pk=world.project.pk)
+        write_on_what_stands(world.project.pk)
         (reply,) = concurrently(lambda: edit(world, sample, DROP, 1))
     assert isinstance(reply, Refusal)
     assert reply.code == "busy"
     assert edit(world, sample, DROP, 1)["revision"] == 2
+
+
+def test_only_the_locks_of_a_sample_are_waited_for_a_little(world: World) -> None:
+    sample = make_sample(world.project)
+    before = fetch_one("SHOW lock_timeout")
+    with transaction.atomic():
+        locked_sample(world.project, sample.pk)
+        assert fetch_one("SHOW lock_timeout") == before

@@ -1,0 +1,68 @@
+"""Locks that stand for a piece of work, not for a row: who does not ask for the same one never waits. They end with the
+transaction, however that ends."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from django.db import OperationalError, connection
+from django.utils.translation import gettext as _
+
+from annotate.core.errors import Conflict
+from annotate.core.rows import execute, fetch_one
+
+# The first of the two numbers of an advisory lock; the second is the primary key of the project.
+IMPORTING = 1_905_003
+_WRITING = 1_905_004
+_PATIENCE = "3s"
+
+
+def begin_import(project_id: int, *, wait: bool) -> bool:
+    """One import of a project is written at a time: whether it is this one, until the transaction ends."""
+    with connection.cursor() as cursor:
+        if wait:
+            cursor.execute("SELECT pg_advisory_xact_lock(%s::int, %s::int)", [IMPORTING, project_id])
+            return True
+        cursor.execute("SELECT pg_try_advisory_xact_lock(%s::int, %s::int)", [IMPORTING, project_id])
+        (ours,) = cursor.fetchone()
+    return bool(ours)
+
+
+def write_on_what_stands(project_id: int) -> None:
+    """For an import that reads claims and criteria now, and writes about them until it ends: holds back whoever would
+    change them meanwhile (`no_import_writes`), and nobody else."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_advisory_xact_lock(%s::int, %s::int)", [_WRITING, project_id])
+
+
+def no_import_writes(project_id: int) -> None:
+    """Waits a little for imports of labels and scores, and holds them back until the transaction ends. For changes of
+    what these rest on. Before any lock of a row. Raises Conflict when one takes longer."""
+    with waits_a_little(_("A file of labels or scores is being imported; try again in a moment.")):
+        execute("SELECT pg_advisory_xact_lock_shared(%s::int, %s::int)", [_WRITING, project_id])
+
+
+@contextmanager
+def waits_a_little(refusal: str) -> Iterator[None]:
+    """For locks that are asked for within it, in a transaction. Raises Conflict when one takes longer."""
+    (before,) = fetch_one("SELECT current_setting('lock_timeout')")
+    execute(f"SET LOCAL lock_timeout = '{_PATIENCE}'")
+    try:
+        yield
+    except OperationalError as error:
+        if getattr(error.__cause__, "sqlstate", "") != "55P03":
+            raise
+        raise Conflict("busy", refusal) from error
+    execute("SELECT set_config('lock_timeout', %s, true)", [before])
+
+
+def importing_projects() -> set[int]:
+    """The projects of which a file is being written just now."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT objid::bigint FROM pg_locks WHERE locktype = 'advisory' AND granted AND objsubid = 2"
+            " AND classid = %s::bigint AND database = (SELECT oid FROM pg_database WHERE datname = current_database())",
+            [IMPORTING],
+        )
+        return {project for (project,) in cursor.fetchall()}
