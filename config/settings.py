@@ -202,7 +202,7 @@ USE_TZ = True
 TIME_ZONE = "UTC"
 
 
-# PostgreSQL and Redis: those named, else the embedded ones (config/embedded.py)
+# PostgreSQL and Redis: those named, else the embedded ones (config/embedded)
 
 if PRODUCTION:
     env.required(

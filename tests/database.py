@@ -1,6 +1,7 @@
 """The test database: migrated once, emptied between tests, and filled once for a module where that takes long."""
 
 import copy
+import fcntl
 import os
 import subprocess
 import sys
@@ -39,7 +40,7 @@ def pytest_xdist_setupnodes() -> None:
     # A worker that inherits this would read the settings before it has chosen its Redis database, and share ours.
     os.environ.pop("DJANGO_SETTINGS_MODULE", None)
     command = [sys.executable, "manage.py", "migrate", "--verbosity", "0"]
-    with embedded.lock_within(_MIGRATING, embedded.fcntl.LOCK_EX, READY_SECONDS) as lock:
+    with embedded.lock_within(_MIGRATING, fcntl.LOCK_EX, READY_SECONDS) as lock:
         # It inherits the lock, which is free when it has ended. Should it fail, so will the workers, and they say why:
         # each still migrates its copy as far as that is behind.
         _migration = subprocess.Popen(
@@ -74,7 +75,7 @@ def pytest_sessionstart(session: pytest.Session) -> None:
 def django_db_modify_db_settings(django_db_modify_db_settings: None) -> None:
     """An xdist worker's database begins as a copy of the migrated one, or each would take the same seconds again."""
     if _XDIST_WORKER:
-        embedded.lock_within(_MIGRATING, embedded.fcntl.LOCK_SH, MIGRATED_SECONDS).close()
+        embedded.lock_within(_MIGRATING, fcntl.LOCK_SH, MIGRATED_SECONDS).close()
         database = settings.DATABASES["default"]
         database["TEST"]["TEMPLATE"] = database["NAME"]
 

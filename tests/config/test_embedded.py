@@ -16,6 +16,7 @@ import pytest
 import redis
 
 from config import embedded
+from config.embedded import services
 from tests.config.conftest import ROOT, Run
 
 # Holds the services until its input ends or it is killed.
@@ -81,7 +82,7 @@ def keepers_on(data: Path) -> list[psutil.Process]:
     return [
         process
         for process in psutil.process_iter(["cmdline"])
-        if {str(data), embedded.__file__} <= set(process.info["cmdline"] or [])
+        if str(data) in (line := process.info["cmdline"] or []) and any("embedded.keeper" in part for part in line)
     ]
 
 
@@ -227,8 +228,8 @@ def test_services_that_linger_end_with_their_folder(own_services: None, started_
 def test_a_worker_on_its_own_uses_the_services(run: Run, started_before: None) -> None:
     done = run(
         "-c",
-        "from config import celery, embedded; celery.hold_services();"
-        " print(embedded._used_by_others(embedded.data_dir(), 'redis'))",
+        "from config import celery, embedded; from config.embedded.locks import used_by_others;"
+        " celery.hold_services(); print(used_by_others(embedded.data_dir(), 'redis'))",
     )
     assert done.stdout == "True\n", done.stderr
 
@@ -245,6 +246,24 @@ def test_servers_stop_when_their_keeper_is_killed(
         with embedded.ensure_services(data):  # and another process can start them again meanwhile
             assert select_one(data) == 1
         holder.kill()
+
+
+def test_a_keeper_that_does_not_stop_is_ended(
+    own_services: None, started_before: None, data: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It was stopped, as by Ctrl-Z: it would hold its server for as long as that lasts."""
+    if sys.platform != "linux":
+        pytest.skip("needs PR_SET_PDEATHSIG")
+    monkeypatch.setattr(services, "STOP_SECONDS", 0)
+    monkeypatch.setattr(services, "KILL_SECONDS", 0)
+    held = embedded.ensure_services(data)
+    for keeper in keepers_on(data):
+        keeper.suspend()
+    try:
+        held.close()
+        assert_all_gone(data)
+    finally:
+        kill(processes_on(data))
 
 
 def test_a_folder_too_deep_for_a_socket_works(own_services: None, data: Path) -> None:
