@@ -50,7 +50,8 @@ row), `current` and `yours` (both versions). Nothing of a refused request was st
 | 413 | too large |
 | 422 | the input can't be taken as it is |
 | 428 | `If-Match` is missing |
-| 503 | the worker can't be reached just now |
+| 429 | too many wrong tokens came from this address; go on after `Retry-After` seconds. A valid token is always taken |
+| 503 | the worker or the database can't answer just now; send it again after `Retry-After` seconds |
 
 An import that failed answers 422 with the whole import, its `errors` among it, beside `error`; samples that are pushed
 answer with the `errors` alone.

@@ -14,10 +14,13 @@ _log = logging.getLogger(__name__)
 @require_safe
 @never_cache
 def healthz(request: HttpRequest) -> JsonResponse:
-    """200 when PostgreSQL and Redis answer, else 503. What went wrong is in the log, not in the public reply."""
+    """503 when PostgreSQL does not answer: then nothing works. Without Redis people label, review and read as before,
+    and only what the worker does waits: 200, as this process is to be sent requests, with the status `degraded`. What
+    went wrong is in the log, not in the public reply."""
     parts = {"database": _database_answers(), "redis": _redis_answers()}
-    ok = all(parts.values())
-    return JsonResponse({"status": "ok" if ok else "unavailable", **parts}, status=200 if ok else 503)
+    if not parts["database"]:
+        return JsonResponse({"status": "unavailable", **parts}, status=503)
+    return JsonResponse({"status": "ok" if parts["redis"] else "degraded", **parts})
 
 
 def _database_answers() -> bool:

@@ -215,6 +215,16 @@ if PRODUCTION:
     )
 
 
+# In seconds, but for the last: milliseconds.
+_PATIENCE = {
+    "connect_timeout": 5,
+    "keepalives_idle": 30,
+    "keepalives_interval": 10,
+    "keepalives_count": 3,
+    "tcp_user_timeout": 30_000,
+}
+
+
 def _database() -> dict[str, Any]:
     url = env.url("DATABASE_URL", embedded.database_url(DATA_DIR), schemes=("postgresql", "postgres"))
     try:
@@ -231,9 +241,11 @@ def _database() -> dict[str, Any]:
             "The environment variable DATABASE_URL cannot be read. It should be "
             "postgresql://user:password@host:port/database, with special characters percent-encoded."
         ) from None
+    # A server or a network that went away without a word must not hold up requests; what the URL says counts more.
+    database["OPTIONS"] = {**_PATIENCE, **database.get("OPTIONS", {})}
     if env.flag("PREPARED_STATEMENTS", True):
         # A labelling request is a few statements, always the same ones: planning them costs more than running them.
-        database["OPTIONS"] = {**database.get("OPTIONS", {}), "server_side_binding": True, "prepare_threshold": 5}
+        database["OPTIONS"] |= {"server_side_binding": True, "prepare_threshold": 5}
     return database
 
 

@@ -1,7 +1,9 @@
 """`python -m config.supervisor`, which is `make run`: services, web and worker together, and together they stop.
 
-It holds `DATA_DIR/lock` while it runs. Web and worker are process groups of their own, so that Ctrl-C in the terminal
-reaches only the supervisor, which stops them in order; should it be killed outright, the kernel signals them instead.
+What ends by itself once everything was up is started again, PostgreSQL and Redis included; while PostgreSQL is away,
+pages and the API answer 503 (config/errors.py). The supervisor holds `DATA_DIR/lock` while it runs. Web and worker are
+process groups of their own, so that Ctrl-C in the terminal reaches only the supervisor, which stops them in order;
+should it be killed outright, the kernel signals them instead.
 """
 
 import fcntl
@@ -22,10 +24,12 @@ from config import embedded, env
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 READY_SECONDS = 60
+LOOK_SECONDS = 0.25
 GRACE_SECONDS = 10
 RESTART_SECONDS = (1, 2, 5, 15, 30)
-# A worker that ran this long was healthy: its next end starts counting anew.
+# What ran this long was healthy: its next end starts counting anew.
 HEALTHY_SECONDS = 120
+SERVICES = {"postgres": "PostgreSQL", "redis": "Redis"}
 
 WEB = ["gunicorn", "--config", "python:config.gunicorn_conf", "config.wsgi"]
 
@@ -43,25 +47,51 @@ class StopRequest(BaseException):
 
 
 @dataclass
+class Restart:
+    """When a part that ended by itself starts again: soon, and ever more slowly while it keeps ending."""
+
+    began: float = 0.0
+    failures: int = 0
+    due: float | None = None
+
+    def plan(self, now: float) -> int:
+        """In how many seconds."""
+        self.failures = 1 if now - self.began > HEALTHY_SECONDS else self.failures + 1
+        delay = RESTART_SECONDS[min(self.failures, len(RESTART_SECONDS)) - 1]
+        self.due = now + delay
+        return delay
+
+
+@dataclass
 class Child:
     name: str
     command: list[str]
     death_signal: signal.Signals
     process: subprocess.Popen[bytes] | None = None
-    started: float = 0.0
-    failures: int = 0
-    restart_at: float | None = None
+    restart: Restart = field(default_factory=Restart)
 
-    def start(self) -> None:
-        self.started = time.monotonic()
-        self.restart_at = None
+    @property
+    def title(self) -> str:
+        return f"The {self.name} process"
+
+    def start(self) -> bool:
+        """Whether it has begun."""
         self.process = subprocess.Popen(
             self.command,
             cwd=BASE_DIR,
+            env={**os.environ, embedded.LOOKED_AFTER: "true"},
             stdin=subprocess.DEVNULL,
             start_new_session=True,
             preexec_fn=embedded.die_with_parent(self.death_signal),  # noqa: PLW1509 (no threads here)
         )
+        return True
+
+    def end(self) -> str:
+        """How it ended; empty while it runs."""
+        if self.process is None or (code := self.process.poll()) is None:
+            return ""
+        self.signal_group(signal.SIGKILL)
+        return f"with signal {signal.Signals(-code).name}" if code < 0 else f"with exit code {code}"
 
     def signal_group(self, sent: int) -> bool:
         """To the whole group, so that grandchildren whose parent was killed are reached as well. Whether it has any."""
@@ -80,10 +110,34 @@ class Child:
 
 
 @dataclass
+class Service:
+    """An embedded service. We alone start it, and wait for nothing: another part may end meanwhile."""
+
+    name: str
+    services: embedded.Services
+    restart: Restart = field(default_factory=Restart)
+
+    @property
+    def title(self) -> str:
+        return SERVICES[self.name]
+
+    def start(self) -> bool:
+        """Whether it runs by now; to be called until it does."""
+        if not self.services.go_on_starting(self.name):
+            return False
+        say(f"{self.title} is running again.")
+        return True
+
+    def end(self) -> str:
+        return "" if self.services.runs(self.name) else "by itself"
+
+
+@dataclass
 class Supervisor:
     data: Path
     host: str
     port: int
+    services: list[Service] = field(default_factory=list)
     children: list[Child] = field(default_factory=list)
     signals: int = 0
 
@@ -98,12 +152,15 @@ class Supervisor:
                 "Starting PostgreSQL and Redis …" if embedded.wanted_services() else "Using DATABASE_URL and REDIS_URL."
             )
             services = embedded.ensure_services(self.data)
-            self._step("prepare", [sys.executable, "-m", "config.prepare"])
+            self.services = [Service(name, services) for name in services.names]
+            self._prepare()
             self._start_web_and_worker()
             self._wait_until_healthy()
             self._show_demo_table()
             say(f"\nTouchstone is at http://{self._local_name()}:{self.port}/  (Ctrl-C stops it)")
-            self._watch()
+            while True:
+                self._look_after(*self.services, *self.children)
+                time.sleep(LOOK_SECONDS)
         except StopRequest:
             say("\nStopping …")
         finally:
@@ -134,11 +191,27 @@ class Supervisor:
         self.children.append(step)
         step.start()
         assert step.process is not None
-        code = step.process.wait()
+        while (code := step.process.poll()) is None:
+            self._look_after(*self.services)
+            time.sleep(0.05)
         self.children.remove(step)
         if code:
             shown = " ".join(["python", *command[1:]])
             raise CannotRunError(f"`{shown}` failed with exit code {code}; see above.")
+
+    def _prepare(self) -> None:
+        """Once more, if a service ended meanwhile."""
+        command = [sys.executable, "-m", "config.prepare"]
+        try:
+            self._step("prepare", command)
+        except CannotRunError:
+            deadline = time.monotonic() + 4 * LOOK_SECONDS
+            while time.monotonic() < deadline or any(service.restart.due for service in self.services):
+                self._look_after(*self.services)
+                time.sleep(0.05)
+            if not any(service.restart.failures for service in self.services):
+                raise
+            self._step("prepare", command)
 
     def _show_demo_table(self) -> None:
         """The demo is a welcome, not a condition: without its table the application runs all the same."""
@@ -162,7 +235,10 @@ class Supervisor:
     def _wait_until_healthy(self) -> None:
         deadline = time.monotonic() + READY_SECONDS
         while (answer := self._health()) != "200":
-            self._check_children()
+            for child in self.children:
+                if child.name == "web" and (how := child.end()):
+                    raise CannotRunError(f"{child.title} ended {how}; see above.")
+            self._look_after(*self.services, *(child for child in self.children if child.name != "web"))
             if time.monotonic() > deadline:
                 raise CannotRunError(
                     f"http://{self._local_name()}:{self.port}/healthz does not get ready, it answers: {answer}"
@@ -186,30 +262,24 @@ class Supervisor:
         finally:
             connection.close()
 
-    def _watch(self) -> None:
-        while True:
-            self._check_children()
-            time.sleep(0.25)
+    def _look_after(self, *parts: Service | Child) -> None:
+        for part in parts:
+            self._look_at(part)
 
-    def _check_children(self) -> None:
-        """Web must live; a worker that ends is started again, visibly and ever more slowly."""
+    def _look_at(self, part: Service | Child) -> None:
         now = time.monotonic()
-        for child in self.children:
-            if child.restart_at is not None:
-                if now >= child.restart_at:
-                    child.start()
-                continue
-            code = child.process.poll() if child.process else None
-            if code is None:
-                continue
-            how = f"signal {signal.Signals(-code).name}" if code < 0 else f"exit code {code}"
-            if child.name != "worker":
-                raise CannotRunError(f"The {child.name} process ended by itself with {how}. Stopping everything.")
-            child.signal_group(signal.SIGKILL)
-            child.failures = 0 if now - child.started > HEALTHY_SECONDS else child.failures + 1
-            delay = RESTART_SECONDS[min(child.failures, len(RESTART_SECONDS)) - 1]
-            say(f"The worker ended with {how}; it starts again in {delay} s.")
-            child.restart_at = now + delay
+        if part.restart.due is None:
+            if how := part.end():
+                say(f"{part.title} ended {how}; it starts again in {part.restart.plan(now)} s.")
+            return
+        if now < part.restart.due:
+            return
+        try:
+            if part.start():
+                part.restart.began, part.restart.due = now, None
+        except (embedded.EmbeddedError, OSError) as error:
+            part.restart.began = now
+            say(f"{part.title} can't be started. {error} The next attempt is in {part.restart.plan(now)} s.")
 
     def _stop_children(self) -> None:
         for child in self.children:

@@ -1,18 +1,15 @@
 """Every URL: pages at the root, the API below /api/, which answers in JSON also when there is no such route, and one
 health check."""
 
-from django.http import HttpRequest, JsonResponse
 from django.urls import include, path, re_path
 from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerSplitView
 
+from config.errors import no_such_route
 from config.health import healthz
 from frontend.reports.file import ReportFileView
 
-
-def no_such_route(request: HttpRequest) -> JsonResponse:
-    message = "There is no such route; /api/docs/ lists them. Addresses end with a slash."
-    return JsonResponse({"error": {"code": "not_found", "message": message}}, status=404)
-
+handler400 = "config.errors.bad_request"
+handler500 = "config.errors.server_error"
 
 urlpatterns = [
     path("healthz", healthz, name="healthz"),

@@ -89,10 +89,10 @@ pytest_plugins = ["tests.database", "tests.processes", "tests.pages"]
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """pytest-django has tests without a database come last, and of those this one file takes two minutes: all other
+    """pytest-django has tests without a database come last, and of those the supervisor's take minutes: all other
     workers would wait for it. In the middle of the run it has company, and is not beside what a run begins with."""
-    long = [item for item in items if item.path.name == "test_supervisor.py"]
-    others = [item for item in items if item.path.name != "test_supervisor.py"]
+    long = [item for item in items if item.path.name.startswith("test_supervisor")]
+    others = [item for item in items if not item.path.name.startswith("test_supervisor")]
     middle = len(others) // 2
     items[:] = [*others[:middle], *long, *others[middle:]]
 

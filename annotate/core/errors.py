@@ -4,6 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from django.utils.translation import gettext as _
+
+# After which another try is worth its while.
+RETRY_SECONDS = 5
+
 
 class Refusal(Exception):
     """Refused, with a code for programs and a sentence for people. Nothing was stored."""
@@ -30,9 +35,12 @@ class Conflict(Refusal):
 
 
 class Unavailable(Refusal):
-    """What it takes can't be reached just now; try again later."""
+    """What it takes can't be reached just now; `details` says after how many seconds to try again."""
 
     status = 503
+
+    def __init__(self, code: str, message: str, *, retry_after: int = RETRY_SECONDS, **details: Any) -> None:
+        super().__init__(code, message, retry_after=retry_after, **details)
 
 
 class TooLarge(Refusal):

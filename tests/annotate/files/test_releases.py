@@ -364,6 +364,7 @@ def test_no_release_is_handed_out_unnoted(downloader: APIClient, monkeypatch: py
     monkeypatch.setattr(celery_app, "send_task", down)
     reply = downloader.get("/api/projects/p/releases/1/file/")
     assert (reply.status_code, reply.json()["error"]["code"]) == (503, "no_broker")
+    assert reply["Retry-After"] == "5"
 
 
 def test_a_worker_notes_it(worker: Worker, downloader: APIClient) -> None:

@@ -1,0 +1,93 @@
+"""What is answered when a request can't be: a page of the frontend's, or below /api/ an error in the API's one shape.
+
+Neither needs a database. That PostgreSQL is away, restarts, or has no connection left is no fault in our code: it is
+answered 503 with Retry-After, wherever in the request it shows, and logged in a line; the workspace keeps what was
+chosen, and sends it again.
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+from django.db import InterfaceError, OperationalError, connection
+from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.template import loader
+from django.utils.log import log_response
+from django.views import defaults
+
+from annotate.core.errors import RETRY_SECONDS
+
+# Classes of SQLSTATE: connections, transactions that lost against others, resources, locks, and being shut down.
+_PASSING = ("08", "40", "53", "55P03", "57P")
+
+
+def server_error(request: HttpRequest) -> HttpResponse:
+    """Django calls it while it handles what a view or a middleware raised."""
+    error = sys.exception()
+    if error is None or not passes(error):
+        return _api_error(500, "server_error", "Something went wrong on our side.") if _is_api(request) else _page(500)
+    if _is_api(request):
+        message = "The database can't answer just now; send the request again."
+        response: HttpResponse = _api_error(503, "unavailable", message)
+    else:
+        again = request.get_full_path() if request.method in ("GET", "HEAD") else ""
+        response = _page(503, again=again)
+    response["Retry-After"] = str(RETRY_SECONDS)
+    said = "PostgreSQL can't answer %s: %s"
+    why = str(error).partition("\n")[0]
+    log_response(said, request.path, why, response=response, request=request, level="warning")
+    return response
+
+
+def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
+    if _is_api(request):
+        return _api_error(400, "bad_request", "The request can't be read.")
+    return defaults.bad_request(request, exception)
+
+
+def too_large(request: HttpRequest, most: int) -> HttpResponse:
+    """What a route was sent, of which it takes so many bytes."""
+    if _is_api(request):
+        return _api_error(413, "too_large", f"Send at most {most:,} bytes at once.")
+    return _page(413, most=most)
+
+
+def length_required(request: HttpRequest) -> HttpResponse:
+    if _is_api(request):
+        return _api_error(411, "length_required", "Send Content-Length, not the body in chunks.")
+    return _page(400, status=411)
+
+
+def other_charset(request: HttpRequest) -> HttpResponse:
+    """A form whose texts would be misread (config/requests.py)."""
+    if _is_api(request):
+        return _api_error(415, "unsupported_media_type", "Send forms in UTF-8.")
+    return _page(400, status=415)
+
+
+def no_such_route(request: HttpRequest) -> JsonResponse:
+    message = "There is no such route; /api/docs/ lists them. Addresses end with a slash."
+    return _api_error(404, "not_found", message)
+
+
+def passes(error: BaseException) -> bool:
+    """Whether it is PostgreSQL that can't answer now and can later, not a statement that it refuses."""
+    if isinstance(error, OperationalError):
+        code = getattr(error.__cause__, "sqlstate", None)
+        return code is None or code.startswith(_PASSING)
+    # What is said about a cursor of a connection that was lost before.
+    return isinstance(error, InterfaceError) and (connection.connection is None or connection.connection.closed)
+
+
+def _is_api(request: HttpRequest) -> bool:
+    return request.path.startswith("/api/")
+
+
+def _api_error(status: int, code: str, message: str) -> JsonResponse:
+    return JsonResponse({"error": {"code": code, "message": message}}, status=status)
+
+
+def _page(name: int, *, status: int = 0, **about: Any) -> HttpResponse:
+    """Without the request, whose user is in the database."""
+    return HttpResponse(loader.get_template(f"{name}.html").render(about), status=status or name)
