@@ -142,4 +142,7 @@ def exception_handler(error: Exception, context: dict[str, Any]) -> Response | N
 
 
 def _reply(status: int, code: str, message: str, details: dict[str, Any] | None = None) -> Response:
-    return Response({"error": {"code": code, "message": message}, **(details or {})}, status=status)
+    more = details or {}
+    message = message.encode(errors="backslashreplace").decode()  # it may quote half of a surrogate pair
+    headers = {"Retry-After": str(more["retry_after"])} if "retry_after" in more else None
+    return Response({"error": {"code": code, "message": message}, **more}, status=status, headers=headers)

@@ -78,10 +78,11 @@ class RowError(Exception):
     ) -> None:
         super().__init__(message)
         self.code = code
-        self.message = message
+        # Either may quote a key of the file: half of a surrogate pair could not even be sent.
+        self.message = plain(message)
         self.row = row
         self.line = line
-        self.field = field
+        self.field = plain(field) if field is not None else None
         self.excerpt = excerpt
 
 

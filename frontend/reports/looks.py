@@ -20,6 +20,7 @@ from annotate.api.serializers import whole_number
 from annotate.core.errors import Invalid, Refusal
 from annotate.core.rows import first_or_raise
 from annotate.core.scales import as_number
+from annotate.core.texts import is_storable
 from annotate.models import Criterion
 from annotate.projects.read import one_criterion
 from frontend.base.pages import ProjectPage, project_view
@@ -366,7 +367,9 @@ def certify(page: ProjectPage, key: str) -> HttpResponse:
 def _named(page: ProjectPage, given: QueryDict) -> tuple[str, str]:
     """The judge and what it measures, as the address or the form names them."""
     judge, dimension = given.get("judge"), given.get("measures")
-    if not judge or not dimension or not Judge.objects.filter(project=page.project, name=judge).exists():
+    if not (judge and dimension and is_storable(judge) and is_storable(dimension)):
+        raise Http404(_("This project has no such judge."))
+    if not Judge.objects.filter(project=page.project, name=judge).exists():
         raise Http404(_("This project has no such judge."))
     return judge, dimension
 

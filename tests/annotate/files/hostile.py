@@ -137,6 +137,29 @@ FILES = [
     Hostile(
         "NUL in Parquet", "a.parquet", lambda: parquet(id=["a"], question=["q"], answer=["x\0"]), "nul", 1, "answer"
     ),
+    Hostile("NUL in a CSV header", "a.csv", lambda: b"id,ques\0tion,answer\na,q,x\n", "nul", None, "column 2"),
+    Hostile(
+        "long name in a CSV header",
+        "a.csv",
+        lambda: b"id,question,answer," + b"x" * 1_100_000 + b"\na,q,x,y\n",
+        "csv",
+    ),
+    Hostile(
+        "long name in a CSV header, by its bytes",
+        "a.csv",
+        lambda: b"id,question,answer," + "字".encode() * 400_000 + b"\na,q,x,y\n",
+        "too_long",
+        None,
+        "column 4",
+    ),
+    Hostile(
+        "NUL in a Parquet column",
+        "a.parquet",
+        lambda: parquet(**{"id": ["a"], "question": ["q"], "answer": ["x"], "no\0te": ["y"]}),
+        "nul",
+        None,
+        "column name",
+    ),
     Hostile("NaN", "a.jsonl", lambda: raw('"x": NaN'), "number", 2),
     Hostile("-Infinity", "a.jsonl", lambda: raw('"x": -Infinity'), "number", 2),
     Hostile("1e400", "a.jsonl", lambda: raw('"x": 1e400'), "number", 2),

@@ -58,6 +58,16 @@ def test_api(hostile: Hostile, api: APIClient, monkeypatch: pytest.MonkeyPatch) 
     assert not Sample.objects.exists()
 
 
+@pytest.mark.parametrize("hostile", [one for one in FILES if one.code == "nul" and one.row is None], ids=str)
+def test_a_preview_says_what_is_wrong_with_the_header(hostile: Hostile, api: APIClient) -> None:
+    upload = SimpleUploadedFile(hostile.file_name, hostile.make())
+    asked = {"file": upload, "kind": "samples", "preview": "1"}
+
+    (error,) = api.post("/api/projects/p/imports/", asked, format="multipart").json()["preview"]["errors"]
+
+    assert (error["code"], error["field"]) == (hostile.code, hostile.field)
+
+
 def test_all_errors_are_counted_and_a_hundred_are_shown(api: APIClient) -> None:
     upload = SimpleUploadedFile("a.jsonl", b'{"question": "q", "answer": 1}\n' * 250)
 
