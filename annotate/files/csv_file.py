@@ -8,7 +8,19 @@ from collections.abc import Iterator
 from itertools import chain
 
 from annotate.files.cells import unguard
-from annotate.files.problems import MAX_FIELD_BYTES, MAX_LINE_BYTES, MIB, FileError, Limits, Problems, RowError
+from annotate.files.problems import (
+    MAX_BLANK_LINES,
+    MAX_COLUMNS,
+    MAX_FIELD_BYTES,
+    MAX_LINE_BYTES,
+    MIB,
+    FileError,
+    Limits,
+    Problems,
+    RowError,
+    too_many_blank_lines,
+    too_many_columns,
+)
 from annotate.files.streams import NumberedRow, Stream, TextReader
 from annotate.files.strict_json import check_text
 
@@ -23,6 +35,8 @@ class CsvReader(TextReader):
     def __init__(self, stream: Stream, problems: Problems, limits: Limits) -> None:
         super().__init__(stream, problems, limits)
         self._nul_seen = False
+        # Characters of the row that is read: its cells may hold line ends.
+        self._row_characters = 0
         lines = self._lines()
         first = next(lines, "")
         self._reader = csv.reader(chain([first], lines), delimiter=_delimiter(first), strict=True)
@@ -33,9 +47,10 @@ class CsvReader(TextReader):
 
     def rows(self) -> Iterator[NumberedRow]:
         width = len(self._header)
-        number = 0
+        number = blank = 0
         while True:
             line = self._reader.line_num + 1
+            self._row_characters = 0
             try:
                 cells = next(self._reader)
             except StopIteration:
@@ -43,6 +58,9 @@ class CsvReader(TextReader):
             except csv.Error as error:
                 raise self._csv_error(error, number + 1, line) from None
             if not cells:
+                blank += 1
+                if blank > MAX_BLANK_LINES:
+                    raise too_many_blank_lines(line)
                 continue
             number += 1
             if number > self._limits.rows:
@@ -69,6 +87,8 @@ class CsvReader(TextReader):
             header = [name.strip() for name in next(self._reader, [])]
         except csv.Error as error:
             raise self._csv_error(error, None, 1) from None
+        if len(header) > MAX_COLUMNS:
+            raise too_many_columns(len(header), line=1)
         if not any(header):
             raise FileError("empty", "The first line should name the columns.", line=1)
         for index, name in enumerate(header):
@@ -113,6 +133,13 @@ class CsvReader(TextReader):
             lines = (pending + text).split("\n")
             pending = lines.pop()
             for line in lines:
+                self._row_characters += len(line) + 1
+                if self._row_characters > MAX_LINE_BYTES:
+                    raise FileError(
+                        "line_too_long",
+                        f"A row is longer than {MAX_LINE_BYTES // MIB} MiB, or a quote in it is never closed.",
+                        line=self._line_now(),
+                    )
                 yield line + "\n"
             if len(pending) > MAX_LINE_BYTES:
                 raise FileError(

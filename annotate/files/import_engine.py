@@ -16,14 +16,19 @@ from django.utils.module_loading import import_string
 
 from annotate.core.advisory import write_on_what_stands
 from annotate.files.fields import Fields
-from annotate.files.problems import FileError, Limits, Problem, Problems, RowError
-from annotate.files.sources import Source, open_source
-from annotate.files.streams import NumberedRow
+from annotate.files.parquet_peek import peek
+from annotate.files.problems import MIB, FileError, Limits, Problem, Problems, RowError
+from annotate.files.sources import Source, is_parquet, open_source
+from annotate.files.streams import NumberedRow, PeekedError
 from annotate.models import ImportJob, Project
 
 CHUNK_ROWS = 2000
 PREVIEW_ROWS = 10
+PREVIEW_BYTES = 1 * MIB
 SHOWN_CHARACTERS = 300
+SHOWN_ENTRIES = 10
+# A file without a preview that may be good all the same.
+NO_PREVIEW = "no_preview"
 
 Progress = Callable[[float], None]
 
@@ -219,13 +224,40 @@ def preview(*, kind: str, path: Path, file_name: str, mapping: Mapping[str, str]
     importer_class = importer_for(kind)
     shown = Preview([], [], {}, importer_class.fields.targets, [], "")
     try:
-        with open_source(path, file_name, problems, Limits.from_settings()) as source:
-            shown.file_format = source.file_format
-            shown.rows = [row for _, _, row in islice(source.reader.rows(), PREVIEW_ROWS)]
-            shown.columns = source.reader.columns() or list(dict.fromkeys(key for row in shown.rows for key in row))
-            shown.mapping = importer_class.preview_mapping(shown.columns, shown.rows, mapping)
-            _check_header(source, importer_class.fields, mapping)
-    except FileError as error:
+        header = _read_beginning(shown, path, file_name, problems)
+        shown.columns = header or list(dict.fromkeys(key for row in shown.rows for key in row))
+        shown.mapping = importer_class.preview_mapping(shown.columns, shown.rows, mapping)
+        _check_header(header, importer_class.fields, mapping)
+    except RowError as error:
         problems.add(error)
     shown.errors = problems.first
     return shown
+
+
+def _read_beginning(shown: Preview, path: Path, file_name: str, problems: Problems) -> list[str] | None:
+    """Fills in format and rows, and returns the header. Nothing here reads more than a megabyte, whatever the file is;
+    that of Parquet nobody knows before, so a process of its own does."""
+    limits = Limits.from_settings()
+    if is_parquet(path, file_name):
+        found = peek(path, limits, rows=PREVIEW_ROWS, most_bytes=PREVIEW_BYTES)
+        shown.file_format, shown.rows = "parquet", found["rows"]
+        for error in found["errors"]:
+            problems.add(RowError(**error))
+        if found["columns"] and not shown.rows and not problems:
+            problems.add(_no_preview())
+        return found["columns"] or None
+    header = None
+    try:
+        with open_source(path, file_name, problems, limits, only_bytes=PREVIEW_BYTES) as source:
+            shown.file_format = source.file_format
+            header = source.reader.columns()
+            for _number, _line, row in islice(source.reader.rows(), PREVIEW_ROWS):
+                shown.rows.append(row)
+    except PeekedError:
+        if not shown.rows and not problems:
+            problems.add(_no_preview())
+    return header
+
+
+def _no_preview() -> FileError:
+    return FileError(NO_PREVIEW, f"No row ends within the first {PREVIEW_BYTES // MIB} MiB, so none is shown here.")

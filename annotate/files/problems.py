@@ -9,7 +9,7 @@ from bisect import insort
 from collections.abc import Callable
 from dataclasses import dataclass
 from operator import itemgetter
-from typing import ParamSpec, TypedDict, TypeVar
+from typing import Any, ParamSpec, TypedDict, TypeVar
 
 from django.conf import settings
 
@@ -18,6 +18,13 @@ MIB = 1 << 20
 MAX_LINE_BYTES = 8 * MIB
 MAX_FIELD_BYTES = 1 * MIB
 MAX_DEPTH = 20
+# Of a table, and so of the keys of one row; and everything in a row together, to whatever depth.
+MAX_COLUMNS = 1_000
+MAX_VALUES = 100_000
+# Lines with nothing on them cost time and no bytes in a packed file.
+MAX_BLANK_LINES = 100_000
+# After so many errors reading stops: more of them help no one, and each costs more than a good row.
+MAX_ERRORS = 10_000
 MAX_ID_CHARACTERS = 500
 # Between the id of a sample and the version of the pipeline that pushed it.
 VERSION_MARK = "@"
@@ -46,6 +53,14 @@ class Limits:
 
     def too_many_rows(self, row: int, line: int | None = None) -> FileError:
         return FileError("too_large", f"The file has more than {self.rows:,} rows.", row=row, line=line)
+
+
+def too_many_columns(count: int, **where: Any) -> FileError:
+    return FileError("too_large", f"{count:,} columns; the limit is {MAX_COLUMNS:,}.", **where)
+
+
+def too_many_blank_lines(line: int) -> FileError:
+    return FileError("too_large", f"More than {MAX_BLANK_LINES:,} lines with nothing on them.", line=line)
 
 
 P = ParamSpec("P")
@@ -109,7 +124,8 @@ class Attempts:
 
 
 class Problems:
-    """Counts all errors and keeps the first hundred in the order of the rows, whenever they were found."""
+    """Counts the errors and keeps the first hundred in the order of the rows, whenever they were found. `add` raises
+    FileError when there are so many that reading on would help no one."""
 
     def __init__(self) -> None:
         self.total = 0
@@ -126,16 +142,21 @@ class Problems:
         self.total += 1
         row, line = error.row or row, error.line or line
         place = _BEHIND_ALL if row is None else row
+        # Why reading stopped is shown in any case.
+        if len(self._kept) < SHOWN_ERRORS or place < self._kept[-1][0] or isinstance(error, FileError):
+            self._keep(error, row, line, place)
+        if self.total == MAX_ERRORS:
+            raise FileError("too_many_errors", f"{MAX_ERRORS:,} errors; the rest of the file was not read.")
+
+    def _keep(self, error: RowError, row: int | None, line: int | None, place: float) -> None:
         if len(self._kept) == SHOWN_ERRORS:
-            if place >= self._kept[-1][0]:
-                return
             self._kept.pop()
         problem: Problem = {
             "row": row,
             "line": line,
-            "field": plain(error.field) if error.field is not None else None,
+            "field": error.field,
             "code": error.code,
-            "message": plain(error.message),
+            "message": error.message,
             "excerpt": excerpt(error.excerpt),
         }
         insort(self._kept, (place, problem), key=itemgetter(0))

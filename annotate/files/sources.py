@@ -41,31 +41,57 @@ class Source:
         return min(1.0, self._raw.count / self.size) if self.size else 1.0
 
 
+def is_plain_text(path: Path, file_name: str) -> bool:
+    """Whether the file is neither packed nor Parquet."""
+    head = _head(path)
+    return not head.startswith(GZIP) and not _is_parquet(head, file_name)
+
+
+def is_parquet(path: Path, file_name: str) -> bool:
+    return _is_parquet(_head(path), file_name)
+
+
+def _head(path: Path) -> bytes:
+    with path.open("rb") as file:
+        return file.read(16)
+
+
+def _is_parquet(head: bytes, file_name: str) -> bool:
+    return head.startswith(PARQUET) or _SUFFIXES.get(Path(file_name).suffix.lower()) == "parquet"
+
+
 @contextmanager
-def open_source(path: Path, file_name: str, problems: Problems, limits: Limits) -> Iterator[Source]:
-    """Opens by what the file holds; its name decides only where the bytes leave it open. Raises FileError."""
+def open_source(
+    path: Path, file_name: str, problems: Problems, limits: Limits, *, only_bytes: int | None = None
+) -> Iterator[Source]:
+    """Opens by what the file holds; its name decides only where the bytes leave it open. Raises FileError.
+
+    only_bytes: of a text, how many unpacked bytes are read about; reading on raises PeekedError.
+    """
     size = path.stat().st_size
     if size == 0:
         raise FileError("empty", "The file is empty.")
     if size > limits.file_bytes:
         raise FileError("too_large", f"The file is {size:,} bytes; the limit is {limits.file_bytes:,}.")
     with Counted(path) as raw:
-        file_format, reader = _reader(raw, size, file_name, problems, limits)
+        file_format, reader = _reader(raw, size, file_name, problems, limits, only_bytes)
         yield Source(file_format, reader, size, raw)
 
 
-def _reader(raw: Counted, size: int, file_name: str, problems: Problems, limits: Limits) -> tuple[str, Reader]:
+def _reader(
+    raw: Counted, size: int, file_name: str, problems: Problems, limits: Limits, only_bytes: int | None
+) -> tuple[str, Reader]:
     """The format, and its reader."""
     suffixes = [suffix.lower() for suffix in Path(file_name).suffixes]
     head = raw.read(16)
     raw.seek(0)
     raw.count = 0
     refuse_foreign(head, nested=False)
-    if head.startswith(PARQUET) or (suffixes and _SUFFIXES.get(suffixes[-1]) == "parquet"):
+    if _is_parquet(head, file_name):
         from annotate.files.parquet_file import ParquetReader
 
         return "parquet", ParquetReader(raw, size, problems, limits)
-    stream = Stream(raw, head.startswith(GZIP), limits)
+    stream = Stream(raw, head.startswith(GZIP), limits, only_bytes)
     if suffixes and suffixes[-1] == ".gz":
         suffixes.pop()
     file_format = _text_format(stream.peek(), _SUFFIXES.get(suffixes[-1], "") if suffixes else "")

@@ -14,6 +14,8 @@ from annotate.files.problems import MIB, FileError, Limits, Problems
 NumberedRow = tuple[int, int | None, dict[str, Any]]
 
 BLOCK = 1 * MIB
+# As many bytes of a gzip file are read for one that it holds: a line packed by itself takes three times its size.
+_PACKED_BYTES = 4
 GZIP = b"\x1f\x8b"
 PARQUET = b"PAR1"
 _FOREIGN = {
@@ -50,18 +52,27 @@ class Counted(FileIO):
     """The bytes of a file as they are on disk; how many have been read is the measure of progress."""
 
     count = 0
+    # Reading beyond so many raises FileError.
+    most: int | None = None
 
     def read(self, size: int | None = -1) -> bytes:
+        if self.most is not None and self.count > self.most:
+            raise FileError("archive", "The gzip file holds next to nothing, many times over; pack it anew.")
         data = super().read(size) or b""
         self.count += len(data)
         return data
 
 
+class PeekedError(Exception):
+    """As much was read as was asked for."""
+
+
 class Stream:
     """Decoded bytes, without a byte order mark, within the limits."""
 
-    def __init__(self, raw: Counted, packed: bool, limits: Limits) -> None:
+    def __init__(self, raw: Counted, packed: bool, limits: Limits, only_bytes: int | None = None) -> None:
         self._raw = raw
+        self._only_bytes = only_bytes
         self._packed = packed
         self._limits = limits
         self._file: Any = gzip.GzipFile(fileobj=raw, mode="rb") if packed else raw
@@ -87,6 +98,11 @@ class Stream:
         return self._next(size)
 
     def _next(self, size: int) -> bytes:
+        if self._only_bytes is not None and self.count >= self._only_bytes:
+            raise PeekedError
+        if self._packed:
+            # Empty parts take bytes and time and become nothing, and one call reads all of them.
+            self._raw.most = self._raw.count + _PACKED_BYTES * size
         try:
             data = self._file.read(size)
         except EOFError:

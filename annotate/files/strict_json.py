@@ -14,7 +14,7 @@ from typing import Any, NoReturn
 
 import orjson
 
-from annotate.files.problems import MAX_DEPTH, MAX_FIELD_BYTES, RowError
+from annotate.files.problems import MAX_COLUMNS, MAX_DEPTH, MAX_FIELD_BYTES, MAX_VALUES, RowError, too_many_columns
 
 Row = dict[str, Any]
 
@@ -22,7 +22,11 @@ _SPACED_COLON = re.compile(rb'"[ \t\r\n]+:')
 _DIGITS_TO_ZERO = bytes(0x30 if 0x30 <= byte <= 0x39 else byte for byte in range(256))
 # Every integer of 18 digits fits into 64 bits.
 _LONG_NUMBER = b"0" * 19
-_BRACKET = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"|([\[{])|[\]}]', re.DOTALL)
+# Up to the next comma or bracket that is not inside a string, to a quote that is never closed (all that follows is
+# inside it), or to the end: looking for a mark from each later character again would take the square of the time.
+_TO_MARK = re.compile(r'[^"\[\]{},]*+(?:"[^"\\]*+(?:\\.[^"\\]*+)*+"[^"\[\]{},]*+)*+([\[\]{},"]|\Z)', re.DOTALL)
+# A NUL or half of a surrogate pair, which JSON can only hold as escapes.
+_ODD_CHARACTER = re.compile(rb"\\u(?:0000|[dD][89a-fA-F])")
 _INT64 = range(-(2**63), 2**63)
 
 
@@ -36,7 +40,7 @@ def parse_object(raw: bytes, careful: bool = True, offset: int = 0) -> Row:
 
     careful: what `needs_care` said about `raw` or bytes around it. offset: where `raw` begins, for messages.
     """
-    if not careful or not needs_care(raw):
+    if not _may_hold_too_much(raw) and (not careful or not needs_care(raw)):
         try:
             value = orjson.loads(raw)
         except orjson.JSONDecodeError:
@@ -45,8 +49,19 @@ def parse_object(raw: bytes, careful: bool = True, offset: int = 0) -> Row:
         if type(value) is dict and raw.count(b'":') == _count_keys(value, 1) and not _SPACED_COLON.search(raw):
             if len(raw) > MAX_FIELD_BYTES:
                 _check_strings(value)
+            _check_columns(value)
             return value
     return parse_exactly(raw, offset)
+
+
+def _may_hold_too_much(raw: bytes) -> bool:
+    """Whether there may be more values than a row may have; commas and brackets inside texts count as well."""
+    return len(raw) > MAX_VALUES and raw.count(b",") + raw.count(b"[") + raw.count(b"{") > MAX_VALUES
+
+
+def _check_columns(row: Row) -> None:
+    if len(row) > MAX_COLUMNS:
+        raise RowError("too_many_values", too_many_columns(len(row)).message)
 
 
 def _count_keys(node: Any, depth: int) -> int:
@@ -72,17 +87,39 @@ def parse_exactly(raw: bytes, offset: int = 0) -> Row:
         excerpt = raw.decode()
         raise RowError("not_object", 'A row is a JSON object: {"question": …, "answer": …}.', excerpt=excerpt)
     _check_strings(value)
+    _check_columns(value)
     return value
 
 
-def parse_document(raw: bytes) -> Any:
-    """A small file of any JSON, such as project.json, as strictly as a row. Raises RowError."""
-    value = _parse(raw.removeprefix(b"\xef\xbb\xbf"), 0, "file")
-    _check_strings(value)
+def parse_document(raw: bytes, *, most: int = MAX_VALUES, what: str = "file") -> Any:
+    """A small file of any JSON, such as project.json, or a request, as strictly as a row. Raises RowError.
+
+    most: how many values it may hold.
+    """
+    value = _parse(raw.removeprefix(b"\xef\xbb\xbf"), 0, what, most)
+    if len(raw) > MAX_FIELD_BYTES or _ODD_CHARACTER.search(raw):
+        _check_strings(value)
     return value
 
 
-def _parse(raw: bytes, offset: int, what: str) -> Any:
+def parse_loosely(raw: bytes, *, most: int) -> Any:
+    """A request as other parsers read it, within the same bounds: to see what it is about before an importer reads it
+    strictly, and names the rows that are not as they should be. Raises RowError."""
+    return _loads(_text(raw, 0, most), "request", parse_int=float)
+
+
+def _parse(raw: bytes, offset: int, what: str, most: int = MAX_VALUES) -> Any:
+    return _loads(
+        _text(raw, offset, most),
+        what,
+        object_pairs_hook=_unique_keys,
+        parse_int=_integer,
+        parse_float=_finite,
+        parse_constant=_no_constant,
+    )
+
+
+def _text(raw: bytes, offset: int, most: int) -> str:
     try:
         text = raw.decode("utf-8")
     except UnicodeDecodeError as error:
@@ -91,16 +128,13 @@ def _parse(raw: bytes, offset: int, what: str) -> Any:
             f"Not UTF-8: byte {offset + error.start} of the file is 0x{raw[error.start]:02x}. Save the file as UTF-8.",
             excerpt=raw[max(0, error.start - 20) : error.start + 20],
         ) from None
-    if _depth(text) > MAX_DEPTH:
-        raise RowError("depth", f"Nested more than {MAX_DEPTH} levels deep.", excerpt=text)
+    _check_shape(text, most)
+    return text
+
+
+def _loads(text: str, what: str, **hooks: Any) -> Any:
     try:
-        return json.loads(
-            text,
-            object_pairs_hook=_unique_keys,
-            parse_int=_integer,
-            parse_float=_finite,
-            parse_constant=_no_constant,
-        )
+        return json.loads(text, **hooks)
     except json.JSONDecodeError as error:
         raise RowError(
             "json",
@@ -109,15 +143,25 @@ def _parse(raw: bytes, offset: int, what: str) -> Any:
         ) from None
 
 
-def _depth(text: str) -> int:
-    deepest = level = 0
-    for token in _BRACKET.finditer(text):
-        if token[1]:
-            level += 1
-            deepest = max(deepest, level)
-        elif not token[0].startswith('"'):
+def _check_shape(text: str, most: int) -> None:
+    """Refuses deep nesting, and more values than that, before any of it is made. Raises RowError. It stops where the
+    text is no JSON any more, which the parser says better."""
+    level = count = 0
+    for found in _TO_MARK.finditer(text):
+        mark = found[1]
+        if mark in ("", '"'):
+            return
+        if mark in "]}":
             level -= 1
-    return deepest
+        else:
+            count += 1
+            level += mark != ","
+        if level < 0:
+            return
+        if level > MAX_DEPTH:
+            raise RowError("depth", f"Nested more than {MAX_DEPTH} levels deep.", excerpt=text)
+        if count > most:
+            raise RowError("too_many_values", f"Holds more than {most:,} values.", excerpt=text)
 
 
 def _unique_keys(pairs: list[tuple[str, Any]]) -> Row:

@@ -137,18 +137,21 @@ class EndpointTransport:
 
 
 def _whole(response: httpcore2.Response, headers: dict[str, str]) -> bytes:
-    """The body, decoded, counted while it is decoded: 1 MiB of zeros is 1 kB on the wire."""
+    """The body, decoded, counted while it is decoded: 1 MiB of zeros is 1 kB on the wire. And counted as it came: what
+    follows the end of what is packed, or is packed nothing, would be read without end."""
     encoding = headers.get("content-encoding", "identity").strip().lower()
     # 32 + 15: gzip or zlib, by the first bytes.
     decoder = zlib.decompressobj(32 + 15) if encoding in ("gzip", "x-gzip", "deflate") else None
     body = bytearray()
+    came = 0
     for chunk in response.iter_stream():
+        came += len(chunk)
         try:
             body += chunk if decoder is None else decoder.decompress(chunk, LARGEST_BODY + 1 - len(body))
         except zlib.error:
             break  # what there is of it is no reply that could be read
-        if len(body) > LARGEST_BODY:
-            raise CallFailed(ScoreStatus.ERROR, _("The endpoint’s reply is larger than 1 MiB."))
+        if max(came, len(body)) > LARGEST_BODY:
+            raise CallFailed(ScoreStatus.ERROR, _("The endpoint’s reply is larger than 1 MiB."), may_be_paid=True)
     return bytes(body)
 
 

@@ -70,6 +70,33 @@ def parquet_wide_bomb() -> bytes:
     return out.getvalue()
 
 
+def parquet_lists(rows: int, each: int) -> bytes:
+    """Lists in which every element is the same megabyte."""
+    texts = pa.DictionaryArray.from_arrays(pa.array([0] * (rows * each), pa.int32()), pa.array(["x" * 1_000_000]))
+    lists = pa.ListArray.from_arrays(pa.array(range(0, rows * each + 1, each), pa.int32()), texts)
+    ids = pa.array([str(i) for i in range(rows)])
+    return parquet(id=ids, question=["q"] * rows, answer=["x"] * rows, contexts=lists)
+
+
+def parquet_of_long_names() -> bytes:
+    """Without Arrow's own copy of the names, which a limit of another kind would refuse."""
+    out = io.BytesIO()
+    columns = {name: ["x"] for name in (*GOOD, *(f"{index}" + "x" * 100_000 for index in range(90)))}
+    pq.write_table(pa.table(columns), out, store_schema=False)
+    return out.getvalue()
+
+
+def nulls(rows: int) -> dict[str, pa.Array]:
+    return dict.fromkeys(("question", "answer"), pa.nulls(rows, pa.string()))
+
+
+@cache
+def gzip_of_newlines() -> bytes:
+    packer = zlib.compressobj(9, zlib.DEFLATED, 31)
+    lines = [packer.compress(line()), *(packer.compress(b"\n" * (1 << 20)) for _ in range(1 << 9))]
+    return b"".join(lines) + packer.flush()
+
+
 @cache
 def gzip_bomb() -> bytes:
     """256 MiB of blanks in some 260 kilobytes."""
@@ -333,7 +360,91 @@ FILES = [
     ),
     Hostile("Parquet bomb", "a.parquet", parquet_bomb, "too_large"),
     Hostile("Parquet wide bomb", "a.parquet", parquet_wide_bomb, "too_long", 1, "question"),
+    Hostile("Parquet list bomb", "a.parquet", lambda: parquet_lists(rows=32, each=50), "line_too_long", 1),
+    Hostile("Parquet rows of nulls", "a.parquet", lambda: parquet(**nulls(1_900_000)), "missing", 1, "question"),
+    Hostile(
+        "nulls in a Parquet list",
+        "a.parquet",
+        lambda: parquet(id=["a"], question=["q"], answer=["x"], n=[[None] * 150_000]),
+        "too_large",
+        None,
+        "n.list.element",
+    ),
+    Hostile(
+        "Parquet of 1,001 columns",
+        "a.parquet",
+        lambda: parquet(id=["a"], question=["q"], answer=["x"], **{f"c{index}": [1] for index in range(998)}),
+        "too_large",
+    ),
+    Hostile("Parquet of long names", "a.parquet", parquet_of_long_names, "line_too_long"),
+    Hostile(
+        "CSV of 300,000 columns",
+        "a.csv",
+        lambda: b"id,question,answer," + b",".join(b"c%d" % index for index in range(300_000)) + b"\na,q,x\n",
+        "too_large",
+    ),
+    Hostile("empty lines", "a.csv", lambda: b"id,question,answer\n" + b"\n" * 100_001 + b"a,q,x\n", "too_large"),
+    Hostile("empty lines of JSONL", "a.jsonl", lambda: line() + b"\n" * 100_001 + line(id="b"), "too_large"),
+    Hostile(
+        "a row of many lines",
+        "a.csv",
+        lambda: b"id,question,answer\na,q" + (b',"' + b"\n" * 900_000 + b'"') * 10 + b"\n",
+        "line_too_long",
+    ),
+    Hostile("list without end", "a.jsonl", lambda: raw('"x": [' + "[]," * 1_000_000 + "1]"), "too_many_values", 2),
+    Hostile(
+        "1,001 keys",
+        "a.jsonl",
+        lambda: raw(", ".join(f'"k{index}": 1' for index in range(1_001))),
+        "too_many_values",
+        2,
+    ),
+    Hostile("text never closed", "a.jsonl", lambda: line() + b'{"id": "' + b'\\"' * 1_000_000 + b"\n", "json", 2),
+    Hostile(
+        "list of Python strings with many blanks",
+        "a.csv",
+        lambda: b"id,question,answer,contexts\na,q,x,\"['c'" + b" " * 500_000 + b'd]"\n',
+        "json",
+        1,
+        "contexts",
+    ),
+    Hostile(
+        "Python string with a bad escape",
+        "a.csv",
+        lambda: b"id,question,answer,contexts\na,q,x,['\\x']\n",
+        "json",
+        1,
+        "contexts",
+    ),
+    Hostile(
+        "NUL in a list of Python strings",
+        "a.csv",
+        lambda: b"id,question,answer,contexts\na,q,x,['\\0']\n",
+        "nul",
+        1,
+        "contexts",
+    ),
+    Hostile("1,001 sentences", "a.jsonl", lambda: line(answer="It is so. " * 1_001), "too_long", 1, "answer"),
+    Hostile("a megabyte of Chinese", "a.jsonl", lambda: line(answer="太阳很热。" * 69_000), "too_long", 1, "answer"),
+    Hostile("keys without rows", "a.json", lambda: b'{"a": [1]' + b', "a": 1' * 100_000 + b"}", "too_large"),
+    Hostile("empty columns under one key", "a.json", lambda: b"{" + b'"data": {},' * 100_001 + b'"a": 1}', "too_large"),
+    Hostile("a column of lists", "a.json", lambda: b'{"a": [' + b"[]," * 4_000_000 + b"[]]}", "too_many_values"),
+    Hostile(
+        "a row of lists",
+        "a.json",
+        lambda: b"[" + line()[:-1] + b',{"x": [' + b"[]," * 100_000 + b"[]]}]",
+        "too_many_values",
+        2,
+    ),
+    Hostile("gzip of nothing", "a.jsonl.gz", lambda: gzip.compress(b"", mtime=0) * 100_000, "archive"),
+    Hostile(
+        "gzip of nothing, later",
+        "a.jsonl.gz",
+        lambda: gzip.compress(line() * 2_000, mtime=0) + gzip.compress(b"", mtime=0) * 300_000,
+        "archive",
+    ),
     Hostile("gzip bomb", "a.jsonl.gz", gzip_bomb, "too_large"),
+    Hostile("gzip of newlines", "a.jsonl.gz", gzip_of_newlines, "too_large"),
     Hostile("gzip in gzip", "a.jsonl.gz", lambda: gzip.compress(gzip.compress(line(), mtime=0)), "format"),
     Hostile("zip in gzip", "a.jsonl.gz", lambda: gzip.compress(b"PK\x03\x04" + bytes(100), mtime=0), "format"),
     Hostile("truncated gzip", "a.jsonl.gz", lambda: gzip.compress(line() * 1000, mtime=0)[:-10], "archive"),

@@ -6,6 +6,7 @@ import socket
 import ssl
 import threading
 import traceback
+import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
@@ -189,6 +190,15 @@ def test_a_bomb_is_counted_while_it_is_decoded(openai_server: OpenAIServer) -> N
     assert ask(openai_server, Reply(small, headers={"Content-Encoding": "gzip"})).text == "yes"
     assert ask(openai_server, Reply(small[:-12], headers={"Content-Encoding": "gzip"})).text is None
     assert ask(openai_server, Reply(b"no gzip", headers={"Content-Encoding": "gzip"})).raw == ""
+
+
+@pytest.mark.parametrize("more", [b"x" * 3_000_000, b"\0\0\0\xff\xff" * 600_000], ids=["after its end", "nothing"])
+def test_what_brings_nothing_is_counted_too(openai_server: OpenAIServer, more: bytes) -> None:
+    """It would be read, and gathered, until time is up."""
+    packing = zlib.compressobj(wbits=31)
+    packed = packing.compress(b"{}") + packing.flush(zlib.Z_FINISH if more[:1] == b"x" else zlib.Z_FULL_FLUSH)
+    with pytest.raises(CallFailed, match="larger than 1 MiB"):
+        ask(openai_server, Reply(packed + more, headers={"Content-Encoding": "gzip"}))
 
 
 def test_time_is_up_however_slowly_it_comes(openai_server: OpenAIServer) -> None:
