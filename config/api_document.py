@@ -24,9 +24,12 @@ A project that you are not a member of is answered like one that does not exist:
 
 ### Requests
 
-JSON in UTF-8 of at most 16 MiB; files as multipart form data. A field or a query parameter that the operation doesn't
-know is refused, so that a misspelled one never passes for one left out. Addresses end with a slash, except those of
-files. Positions in texts count Unicode code points from 0. Times and dates are UTC.
+JSON in UTF-8 of at most 3 MiB, with `Content-Length`; of a label at most 64 KiB, of preferences 16 KiB, of samples,
+batches, known answers and scores to apply 16 MiB. Nested at most 20 levels deep, with at most a value for every 16
+bytes of that, no key twice in an object, and no number beyond 64 bits. Files come as multipart form data. A field or a
+query parameter that the operation doesn't know is refused, so that a misspelled one never passes for one left out.
+Addresses end with a slash, except those of files. Positions in texts count Unicode code points from 0. Times and dates
+are UTC.
 
 ### Errors
 
@@ -46,6 +49,7 @@ row), `current` and `yours` (both versions). Nothing of a refused request was st
 | 404 | not there, or not for you |
 | 405 | the address knows no such method |
 | 409 | the state of things does not allow it |
+| 411 | `Content-Length` is missing |
 | 412 | somebody changed it since you looked |
 | 413 | too large |
 | 422 | the input can't be taken as it is |

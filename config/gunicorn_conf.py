@@ -1,6 +1,9 @@
 """How gunicorn serves us: `gunicorn --config python:config.gunicorn_conf config.wsgi`."""
 
+import json
 from typing import Any
+
+from gunicorn import util
 
 from config import collector, env
 
@@ -19,6 +22,18 @@ worker_tmp_dir = env.text("WEB_HEARTBEAT_DIR") or None
 loglevel = "warning"
 # Nothing uses gunicorn's control socket.
 control_socket_disable = True
+
+
+def _write_error(connection: Any, status: int, reason: str, _why: str) -> None:
+    """What can't be read as HTTP never reaches Django, and of an address that is too long nobody knows whether it is
+    below /api/: all of it is answered in the API's shape, and in a sentence."""
+    code, message = ("server_error", reason) if status >= 500 else ("bad_request", f"{reason}: this can't be read.")
+    body = json.dumps({"error": {"code": code, "message": message}})
+    head = f"HTTP/1.1 {status} {reason}\r\nConnection: close\r\nContent-Type: application/json\r\n"
+    util.write_nonblock(connection, f"{head}Content-Length: {len(body)}\r\n\r\n{body}".encode())
+
+
+util.write_error = _write_error
 
 
 def when_ready(server: Any) -> None:

@@ -146,6 +146,7 @@ MIDDLEWARE = [
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.locale.LocaleMiddleware",
     "django.middleware.common.CommonMiddleware",
+    "config.bodies.BodyLimits",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
@@ -354,7 +355,7 @@ REST_FRAMEWORK = {
     ],
     "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.IsAuthenticated"],
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],  # no browsable API: it would be a second UI
-    "DEFAULT_PARSER_CLASSES": ["rest_framework.parsers.JSONParser"],
+    "DEFAULT_PARSER_CLASSES": ["annotate.api.bodies.StrictJSON"],
     "DEFAULT_CONTENT_NEGOTIATION_CLASS": "annotate.api.auth.Negotiation",
     "DEFAULT_PAGINATION_CLASS": "rest_framework.pagination.LimitOffsetPagination",
     "PAGE_SIZE": 100,
@@ -414,9 +415,10 @@ FILE_UPLOAD_PERMISSIONS = 0o600
 FILE_UPLOAD_DIRECTORY_PERMISSIONS = 0o700
 for _folder in (STATIC_ROOT, MEDIA_ROOT, FILE_UPLOAD_TEMP_DIR):
     _folder.mkdir(parents=True, exist_ok=True)
-# Bounds a request body that is read into memory; uploaded files stream to disk and are bounded by the importer.
-DATA_UPLOAD_MAX_MEMORY_SIZE = 16 * 1024 * 1024
+# Of a form, without its files, which stream to disk. Each route bounds the whole body (annotate/core/bodies.py).
+DATA_UPLOAD_MAX_MEMORY_SIZE = 3 * 1024 * 1024
 DATA_UPLOAD_MAX_NUMBER_FIELDS = 10_000
+DATA_UPLOAD_MAX_NUMBER_FILES = 5
 IMPORT_MAX_FILE_BYTES = env.number("IMPORT_MAX_FILE_BYTES", 2 * 1024**3, low=1, high=2**40)
 IMPORT_MAX_DECODED_BYTES = env.number("IMPORT_MAX_DECODED_BYTES", 2 * 1024**3, low=1, high=2**40)
 IMPORT_MAX_ROWS = env.number("IMPORT_MAX_ROWS", 2_000_000, low=1, high=10**9)

@@ -14,10 +14,13 @@ from annotate.api.auth import SessionAuthentication
 from annotate.api.base import StrictAPIView
 from annotate.api.schema import answers
 from annotate.api.serializers import With
+from annotate.core.bodies import KIB
 from annotate.projects.accounts import change_preferences, make_token, preferences_of, revoke_token, tokens_of
 
 
 class MeView(StrictAPIView):
+    body_bytes = 16 * KIB
+
     @answers(shapes.Me)
     def get(self, request: Request) -> With:
         """Who you are, and how you like to work.

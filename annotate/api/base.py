@@ -8,27 +8,25 @@ from __future__ import annotations
 import uuid
 from typing import Any, ClassVar, cast
 
-from django.conf import settings
 from django.core.exceptions import PermissionDenied
-from django.http import Http404, QueryDict
+from django.http import Http404
 from rest_framework import exceptions
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 from rest_framework.views import exception_handler as drf_exception_handler
 
-from annotate.core.errors import Invalid, Refusal, TooLarge
+from annotate.core.bodies import USUAL, Limit
+from annotate.core.errors import Invalid, Refusal
 from annotate.core.permissions import project_for
-from annotate.core.texts import check_json
-from annotate.files.problems import RowError
-from annotate.files.strict_json import parse_document
 from annotate.models import Project, User
 
 
 class StrictAPIView(APIView):
-    """`params`: the query parameters that the route reads; any other is refused."""
+    """`params`: the query parameters that the route reads; any other is refused. `body_bytes`: the most it takes."""
 
     params: ClassVar[frozenset[str]] = frozenset()
+    body_bytes: ClassVar[Limit] = USUAL
 
     def __init_subclass__(cls, **options: Any) -> None:
         """What the methods declare (annotate.api.schema.answers)."""
@@ -66,36 +64,6 @@ class ProjectAPIView(StrictAPIView):
 
 class MissingPrecondition(Refusal):
     status = 428
-
-
-def json_body(request: Request, *, or_file: bool = False) -> Any:
-    """The request's JSON, with nothing in it that PostgreSQL could not keep. or_file: or that of a form's one file."""
-    _check_size(request)
-    try:
-        data = request.data
-    except RecursionError:
-        raise Invalid("too_deep", "The JSON is nested too deeply.") from None
-    if or_file and isinstance(data, QueryDict) and set(data) == {"file"} and "file" in request.FILES:
-        try:
-            return parse_document(request.FILES["file"].read())
-        except RowError as error:
-            raise Invalid("not_json", f"file: {error.message}") from error
-    if isinstance(data, QueryDict) and data:
-        raise Invalid("not_json", "Send JSON (Content-Type: application/json), not a form.")
-    check_json(data)
-    return data
-
-
-def raw_body(request: Request) -> bytes:
-    """The body as it came, for callers that read it more strictly than a JSON parser does; ask for it first."""
-    _check_size(request)
-    return request.body
-
-
-def _check_size(request: Request) -> None:
-    # Django's own limit guards forms only.
-    if int(request.META.get("CONTENT_LENGTH") or 0) > settings.DATA_UPLOAD_MAX_MEMORY_SIZE:
-        raise TooLarge("too_large", f"Send at most {settings.DATA_UPLOAD_MAX_MEMORY_SIZE:,} bytes at once.")
 
 
 def expected_revision(request: Request) -> int:

@@ -9,13 +9,15 @@ from django.db.models import QuerySet
 from rest_framework.request import Request
 
 from annotate.api import batches_serializers as shapes
-from annotate.api.base import ProjectAPIView, json_body
+from annotate.api.base import ProjectAPIView
+from annotate.api.bodies import json_body
 from annotate.api.schema import answers
 from annotate.api.serializers import Nothing, With
 from annotate.batches import steps
 from annotate.batches.gold import gold_from_verdicts, import_gold, remove_gold
 from annotate.batches.read import batch_annotators, batch_criteria, free_tasks
 from annotate.batches.write import create_batch
+from annotate.core.bodies import MANY_ROWS
 from annotate.core.errors import Invalid
 from annotate.labels.consensus import settle_imported
 from annotate.labels.gold_read import gold_accuracy, known_answers, self_consistency, to_set_again
@@ -41,6 +43,7 @@ STEPS: dict[str, Callable[..., Batch | HandedOn]] = {
 
 class BatchesView(ProjectAPIView):
     actions = {"GET": "batches.read", "POST": "batches.change"}
+    body_bytes = MANY_ROWS
 
     @answers(shapes.Batch(many=True))
     def get(self, request: Request, slug: str) -> QuerySet[Batch]:
@@ -150,6 +153,7 @@ def _criteria(project: Project, keys: list[str]) -> list[Criterion]:
 
 class GoldView(ProjectAPIView):
     actions = {"GET": "gold.read", "POST": "gold.change"}
+    body_bytes = MANY_ROWS
 
     @answers(shapes.GoldPage, query=shapes.GoldAsked)
     def get(self, request: Request, asked: dict[str, str], slug: str) -> QuerySet[GoldAnswer]:

@@ -10,14 +10,16 @@ from typing import Any, cast
 from django.http import FileResponse, Http404, HttpResponse, QueryDict
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiResponse
-from rest_framework.parsers import JSONParser, MultiPartParser
+from rest_framework.parsers import MultiPartParser
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotate.api import files_serializers as shapes
 from annotate.api.base import ProjectAPIView
+from annotate.api.bodies import StrictJSON
 from annotate.api.schema import Error, answers
 from annotate.api.serializers import With
+from annotate.core.bodies import one_file
 from annotate.core.errors import Invalid
 from annotate.files import releases
 from annotate.files.cells import guard
@@ -37,6 +39,7 @@ _OUTCOMES = {
 class ImportsView(ProjectAPIView):
     actions = {"GET": "import.read", "POST": "import.run"}
     parser_classes = [MultiPartParser]
+    body_bytes = staticmethod(one_file)
 
     @answers(shapes.Imports)
     def get(self, request: Request, slug: str) -> dict[str, Any]:
@@ -106,7 +109,7 @@ class ImportView(ProjectAPIView):
 
 class ImportStartView(ProjectAPIView):
     actions = {"POST": "import.run"}
-    parser_classes = [JSONParser]
+    parser_classes = [StrictJSON]
 
     @answers(shapes.Import, takes=shapes.ImportMapping, status=201, conflict=True, also=_OUTCOMES)
     def post(self, request: Request, data: dict[str, Any], slug: str, job_id: uuid.UUID) -> Response:
@@ -120,7 +123,7 @@ class ImportStartView(ProjectAPIView):
 
 class ImportPreviewView(ProjectAPIView):
     actions = {"POST": "import.run"}
-    parser_classes = [JSONParser]
+    parser_classes = [StrictJSON]
 
     @answers(shapes.ImportPreview, takes=shapes.ImportMapping, conflict=True)
     def post(self, request: Request, data: dict[str, Any], slug: str, job_id: uuid.UUID) -> Preview:

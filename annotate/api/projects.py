@@ -9,11 +9,12 @@ from django.core.exceptions import PermissionDenied
 from django.db import transaction
 from django.db.models import QuerySet
 from django.http import Http404
-from rest_framework.parsers import JSONParser, MultiPartParser
+from rest_framework.parsers import MultiPartParser
 from rest_framework.request import Request
 
 from annotate.api import projects_serializers as shapes
-from annotate.api.base import ProjectAPIView, StrictAPIView, json_body
+from annotate.api.base import ProjectAPIView, StrictAPIView
+from annotate.api.bodies import StrictJSON, json_body
 from annotate.api.schema import answers
 from annotate.api.serializers import With
 from annotate.batches.criterion_change_read import Choices, Impact, impact, version_uses, versions_of
@@ -90,7 +91,7 @@ class ProjectDetailView(ProjectAPIView):
 
 class CriteriaView(ProjectAPIView):
     actions = {"GET": "criteria.read", "POST": "criteria.change"}
-    parser_classes = [JSONParser, MultiPartParser]
+    parser_classes = [StrictJSON, MultiPartParser]
 
     @answers(shapes.Criterion(many=True))
     def get(self, request: Request, slug: str) -> QuerySet[Criterion]:

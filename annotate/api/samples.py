@@ -6,14 +6,15 @@ from typing import Any
 
 from django.db.models import QuerySet
 from drf_spectacular.utils import OpenApiExample, OpenApiResponse
-from rest_framework.parsers import JSONParser
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotate.api import files_serializers as files
 from annotate.api import samples_serializers as shapes
-from annotate.api.base import ProjectAPIView, expected_revision, json_body, raw_body
+from annotate.api.base import ProjectAPIView, expected_revision
+from annotate.api.bodies import JSONBytes, loose_json
 from annotate.api.schema import IF_MATCH, Error, answers
+from annotate.core.bodies import MANY_ROWS
 from annotate.core.errors import Invalid
 from annotate.files.import_jobs import push_samples
 from annotate.models import Sample
@@ -26,7 +27,8 @@ from annotate.samples.read import pipeline_versions
 
 class SamplesView(ProjectAPIView):
     actions = {"GET": "samples.read", "POST": "import.run"}
-    parser_classes = [JSONParser]
+    parser_classes = [JSONBytes]
+    body_bytes = MANY_ROWS
 
     @answers(shapes.SamplePage, query=shapes.SamplesAsked)
     def get(self, request: Request, asked: dict[str, str], slug: str) -> QuerySet[Sample]:
@@ -71,8 +73,8 @@ class SamplesView(ProjectAPIView):
         two versions can answer the same questions. Pushing the same again changes nothing (200); other content under an
         id that this version has is a `conflict`.
         """
-        document = raw_body(request)
-        data = files.Push.take(json_body(request))
+        sent, document = loose_json(request)
+        data = files.Push.take(sent)
         job = push_samples(project=self.project, user=self.user, version=data["version"], document=document)
         if job.status == ImportStatus.FAILED:
             message = f"Nothing was written: {job.error_count} error(s)."

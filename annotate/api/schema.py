@@ -22,7 +22,7 @@ from rest_framework.pagination import LimitOffsetPagination
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from annotate.api.base import json_body
+from annotate.api.bodies import json_body
 from annotate.api.serializers import Nothing, Page, Shape
 from annotate.core.errors import Stale
 from annotate.core.permissions import ROLES_FOR
@@ -103,7 +103,10 @@ _ERRORS = {
     404: "Not there, or not for you.",
     429: "Too many wrong tokens came from this address; go on after `Retry-After` seconds.",
 }
-_BODY_ERRORS = {422: "The input can't be taken as it is; nothing was stored."}
+_BODY_ERRORS = {
+    413: "The body is larger than this operation takes.",
+    422: "The input can't be taken as it is; nothing was stored.",
+}
 _PRECONDITION_ERRORS = {
     409: "The state of things doesn't allow it; nothing was stored.",
     412: "Somebody changed it since you looked; `current` and `yours` carry both versions.",

@@ -14,6 +14,7 @@ from annotate.api import tasks_serializers as shapes
 from annotate.api.base import ProjectAPIView, StrictAPIView, expected_revision, idempotency_key
 from annotate.api.schema import IDEMPOTENCY_KEY, IF_MATCH, answers
 from annotate.api.serializers import Nothing, whole_number
+from annotate.core.bodies import KIB
 from annotate.core.errors import Refusal
 from annotate.core.permissions import may
 from annotate.labels.gold_read import feedback_after
@@ -145,6 +146,8 @@ class TaskView(StrictAPIView):
 
 
 class TaskLabelsView(StrictAPIView):
+    body_bytes = 64 * KIB
+
     @answers(shapes.Label, takes=shapes.LabelSaving, headers=[IF_MATCH, IDEMPOTENCY_KEY])
     def put(self, request: Request, data: dict[str, Any], task_id: int) -> Response:
         """Saves one label.

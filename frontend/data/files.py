@@ -14,6 +14,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from annotate.api.files import as_download, errors_as_csv
+from annotate.core.bodies import one_file, takes_at_most
 from annotate.core.errors import Refusal
 from annotate.core.rows import first_or_raise
 from annotate.files.export_rows import NAMED, NUMBERED
@@ -121,6 +122,7 @@ _MAPPING_PROBLEMS = ("missing_column",)
 UNDER_WAY = (ImportStatus.WAITING, ImportStatus.RUNNING)
 
 
+@takes_at_most(one_file)
 @project_view("import", get="import.read", post="import.run")
 def imports(page: ProjectPage) -> HttpResponse:
     """The earlier imports; a POST keeps a file and leads to its preview."""

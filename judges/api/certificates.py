@@ -11,6 +11,7 @@ from rest_framework.request import Request
 from annotate.api.base import ProjectAPIView
 from annotate.api.schema import answers
 from annotate.api.serializers import With
+from annotate.core.bodies import MANY_ROWS
 from annotate.core.errors import Invalid
 from annotate.core.permissions import may
 from annotate.core.rows import first_or_raise
@@ -100,6 +101,7 @@ class ApplyView(ProjectAPIView):
     """A POST that stores nothing: the scores of a batch don't fit into an address."""
 
     actions = {"POST": "reports.read"}
+    body_bytes = MANY_ROWS
 
     @answers(
         shapes.Applied,

@@ -9,8 +9,9 @@ from rest_framework import serializers as s
 from rest_framework.request import Request
 
 from annotate import models
-from annotate.api.base import ProjectAPIView, json_body
+from annotate.api.base import ProjectAPIView
 from annotate.api.batches_serializers import Batch
+from annotate.api.bodies import json_body
 from annotate.api.schema import answers
 from annotate.api.serializers import Choice, Day, Names, Number, Shape, Text, Whole, whole_number
 from annotate.core.errors import Invalid
