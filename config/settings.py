@@ -413,8 +413,11 @@ MEDIA_ROOT = DATA_DIR / "media"
 FILE_UPLOAD_TEMP_DIR = DATA_DIR / "uploads"
 FILE_UPLOAD_PERMISSIONS = 0o600
 FILE_UPLOAD_DIRECTORY_PERMISSIONS = 0o700
-for _folder in (STATIC_ROOT, MEDIA_ROOT, FILE_UPLOAD_TEMP_DIR):
+STATIC_ROOT.mkdir(parents=True, exist_ok=True)
+for _folder in (MEDIA_ROOT, FILE_UPLOAD_TEMP_DIR):
     _folder.mkdir(parents=True, exist_ok=True)
+    if _folder.stat().st_uid == os.geteuid():
+        _folder.chmod(0o700)
 # Of a form, without its files, which stream to disk. Each route bounds the whole body (annotate/core/bodies.py).
 DATA_UPLOAD_MAX_MEMORY_SIZE = 3 * 1024 * 1024
 DATA_UPLOAD_MAX_NUMBER_FIELDS = 10_000

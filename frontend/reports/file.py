@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from base64 import b64encode
 from functools import cache
+from hashlib import sha256
 from pathlib import Path
 
 from django.http import HttpResponse
@@ -27,7 +29,14 @@ def report_html(report: AlignmentReport) -> str:
     """In English, whoever asks: it is kept and passed on, and what is frozen in it is in English."""
     with translation.override("en"):
         judges = [judge_context(report, place) for place in range(len(report.result["judges"]))]
-        context = {**report_context(report), "judges": judges, "annotators": annotators_context(report), "css": _css()}
+        context = {
+            **report_context(report),
+            "judges": judges,
+            "annotators": annotators_context(report),
+            "css": _css(),
+            # The one thing in the file that may do anything; a server's header does not go with it.
+            "css_hash": f"sha256-{b64encode(sha256(_css().encode()).digest()).decode()}",
+        }
         return render_to_string("reports/report_file.html", context)
 
 

@@ -275,6 +275,52 @@ def test_a_folder_too_deep_for_a_socket_works(own_services: None, data: Path) ->
     embedded.socket_dir(deep).rmdir()
 
 
+NOBODY = 65_534
+
+
+def may_enter(folder: Path, user: int, groups: list[int]) -> bool:
+    command = ["ls", "-d", str(folder / ".")]
+    return subprocess.run(command, user=user, group=user, extra_groups=groups, capture_output=True).returncode == 0
+
+
+def test_only_the_services_pass_through_folders_that_were_closed(own_services: None, data: Path) -> None:
+    """As /root is, or somebody's home."""
+    closed = data / "closed"
+    deep = closed / "also closed" / "data"
+    deep.mkdir(parents=True)
+    for folder in (closed, closed / "also closed"):
+        folder.chmod(0o700)
+    with embedded.ensure_services(deep):
+        assert select_one(deep) == 1
+    services = (deep / "postgres").stat().st_uid
+    for folder in (closed, closed / "also closed"):
+        assert not folder.stat().st_mode & 0o007
+        assert may_enter(folder, services, [])
+        assert not may_enter(folder, NOBODY, [])
+        # Only root's services have a user of their own, who may pass and not list.
+        if services != os.geteuid():
+            assert subprocess.run(["ls", folder], user=services, capture_output=True).returncode != 0
+    embedded.ensure_services(deep).close()  # a second time
+
+
+def test_logs_are_for_their_owner_only(own_services: None, started_before: None, data: Path) -> None:
+    (data / "logs").mkdir(mode=0o755)  # as an earlier version made it
+    embedded.ensure_services(data).close()
+    assert (data / "logs").stat().st_mode & 0o077 == 0
+    logs = list((data / "logs").iterdir())
+    assert {log.name for log in logs} >= {"postgres.log", "redis.log"}
+    assert [log for log in logs if log.stat().st_mode & 0o077] == []
+
+
+def test_nothing_that_people_brought_is_for_others(run: Run, data: Path) -> None:
+    (data / "media").mkdir(mode=0o755)
+    done = run(
+        "-c", "import django; django.setup()", DJANGO_SETTINGS_MODULE="config.settings", DATABASE_URL="postgresql://x/y"
+    )
+    assert done.returncode == 0, done.stderr
+    assert [name for name in ("media", "uploads") if (data / name).stat().st_mode & 0o077] == []
+
+
 def test_another_postgres_version_is_refused(own_services: None, run: Run, data: Path) -> None:
     (data / "postgres").mkdir(mode=0o700)
     (data / "postgres" / "PG_VERSION").write_text("14\n")

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import re
+from base64 import b64encode
+from hashlib import sha256
 from html.parser import HTMLParser
 from typing import Any
 from xml.etree import ElementTree as ET
 
 import pytest
+from django.conf import settings
 
 from annotate.models import Project
 from frontend.reports.file import report_html
@@ -203,3 +206,24 @@ def test_the_file_needs_nothing_and_runs_nothing(report: AlignmentReport) -> Non
     # What only a script could move is left out, and what it would show at first is there.
     assert 'type="range"' not in text
     assert "All dev units at" in text
+
+
+def test_the_file_may_load_and_run_nothing(report: AlignmentReport) -> None:
+    """By a policy in the file: nobody serves it with a header."""
+    page = report_html(report)
+    (policy,) = re.findall(r'<meta http-equiv="Content-Security-Policy" content="([^"]*)">', page)
+    (css,) = re.findall(r"<style>(.*?)</style>", page, re.DOTALL)
+    hashed = b64encode(sha256(css.encode()).digest()).decode()
+    said = dict(part.split(" ", 1) for part in policy.split("; "))
+    assert said == {
+        "default-src": "'none'", "style-src": f"'sha256-{hashed}'", "base-uri": "'none'", "form-action": "'none'",
+    }  # fmt: skip
+    assert page.index("http-equiv") < page.index("<title>") < page.index("<style>")
+
+
+def test_every_page_that_leaves_the_server_has_a_policy() -> None:
+    """The other templates are pages; a new one that is a file of its own is found here."""
+    whole = [
+        path for path in (settings.BASE_DIR / "frontend").rglob("*.html") if "<!doctype" in path.read_text().lower()
+    ]
+    assert {path.name for path in whole} == {"base.html", "report_file.html"}
