@@ -1,9 +1,9 @@
 """Places in texts, in Unicode code points: spans of evidence in a context, and citations in an answer.
 
 A span is kept with its quote, by which it is found again when the text around it has changed; mirrored by
-frontend/base/static/base/spans.js on tests/fixtures/spans.json. A citation, `[1]`, `[2, 3]` or `[1-3]`, also in
-full-width brackets, names contexts by rank, from 1; mirrored by frontend/label/static/label/citations.js on
-tests/fixtures/citations.json.
+frontend/base/static/base/spans.js on tests/fixtures/spans.json. A citation, `[1]`, `[2, 3]`, `[1-3]`, `[^1]`, `[doc1]`,
+`【3†source】` or `(Source 2)`, also in full-width brackets, names contexts by rank, from 1; mirrored by
+frontend/label/static/label/citations.js on tests/fixtures/citations.json.
 """
 
 from __future__ import annotations
@@ -76,10 +76,24 @@ def _check_span(span: Any, where: str, contexts: list[dict[str, Any]]) -> dict[s
 _NUMBER = "[0-9０-９]{1,3}"
 _SPACE = "[ \u00a0\u3000]{0,2}"
 _PART = f"{_NUMBER}(?:{_SPACE}[-\u2010-\u2014－~～]{_SPACE}{_NUMBER})?"
-_BRACKETS = {"[": "]", "［": "］", "【": "】"}
-_CITATION = re.compile(f"([\\[［【]){_SPACE}({_PART}(?:{_SPACE}[,;，；、]{_SPACE}{_PART})*){_SPACE}([\\]］】])")
+# Only with one of these names is a number in round brackets a citation; documents have numbers of their own there.
+_SOURCE = "(?:[Ss]ources?|[Cc]ontexts?|[Pp]assages?|来源|上下文|段落)"
+_NAMED = f"(?:\\^|(?:{_SOURCE}|[Dd]oc(?:ument)?s?|文档){_SPACE}(?:[:：]{_SPACE})?)?{_PART}"
+_AND = f"{_SPACE}(?:[,;，；、&]|and|和){_SPACE}"
+_BRACKETS = {"[": "]", "［": "］", "【": "】", "(": ")", "（": "）"}
+_CITATION = re.compile(
+    f"([\\[［【(（]){_SPACE}({_NAMED}(?:{_AND}{_NAMED})*)(?:†[^\\]］】\\n]{{0,80}})?{_SPACE}([\\]］】)）])"
+)
+_BRACKET = re.compile("[\\[［【(（]")
+_STARTS_WITH_SOURCE = re.compile(_SOURCE)
 _EACH_PART = re.compile(_PART)
 _EACH_NUMBER = re.compile(_NUMBER)
+# Written like a citation in square brackets, and names no context: `[3-1]`, `[1, ]`, `[1］`, `【4:0†source】`.
+_BETWEEN = "[-\u2010-\u2014^,;，；、 ]"
+_MALFORMED = re.compile(
+    f"[\\[［【]{_BETWEEN}{{0,3}}{_NUMBER}(?:{_BETWEEN}{{1,3}}{_NUMBER}){{0,20}}{_BETWEEN}{{0,3}}[\\]］】]"
+    f"|【{_NUMBER}:{_NUMBER}†[^】\\n]{{0,80}}】"
+)
 
 
 @dataclass(frozen=True)
@@ -101,8 +115,20 @@ def citations_in(text: str) -> list[Citation]:
     return [citation for found in _CITATION.finditer(text) for citation in _of_bracket(found)]
 
 
+def malformed_citations_in(text: str) -> list[tuple[int, int]]:
+    """The places of what is written like a citation and is none, in order."""
+    return [found.span() for found in _MALFORMED.finditer(text) if not citations_in(found[0])]
+
+
+def without_citations(text: str) -> str:
+    """The text with a blank in place of each citation, and of each malformed one."""
+    if not _BRACKET.search(text):
+        return text
+    return _MALFORMED.sub(" ", _CITATION.sub(lambda found: " " if _of_bracket(found) else found[0], text))
+
+
 def _of_bracket(found: re.Match[str]) -> list[Citation]:
-    if _BRACKETS[found[1]] != found[3]:
+    if _BRACKETS[found[1]] != found[3] or (found[1] in "(（" and not _STARTS_WITH_SOURCE.match(found[2])):
         return []
     cited = []
     for part in _EACH_PART.finditer(found[2]):

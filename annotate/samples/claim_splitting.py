@@ -17,6 +17,7 @@ from typing import Any
 
 import sentencex
 
+from annotate.core.spans import without_citations
 # Characters from the beginning of a text that its language is read from.
 _LOOKED_AT = 2_000
 # First code point of a stretch of letters -> language, or "" where a stretch ends. In order.
@@ -90,8 +91,8 @@ def split_into_claims(answer: str) -> list[Claim]:
             continue
         at = start + len(sentence)
         words = sentence.strip()
-        # A line of dashes or a bullet alone claims nothing.
-        if _WORD.search(words):
+        # A line of dashes, a bullet or a citation alone claims nothing.
+        if _WORD.search(without_citations(words)):
             begin = start + len(sentence) - len(sentence.lstrip())
             claims.append({"text": words, "start": begin, "end": begin + len(words)})
     return claims

@@ -22,9 +22,9 @@ from frontend.judges.run_words import TONES, about, amount, rate, run_context, s
 from frontend.judges.table import coverage_of
 from frontend.reports.parts import judge_url
 from frontend.reports.shown import money
-from judges.models import WITHOUT_SCORES, Run, RunState, ScoreStatus
+from judges.models import WITHOUT_SCORES, Finding, Run, RunState, ScoreStatus
 from judges.reports.read import report_state
-from judges.runs.read import Failure, RunProgress, failures, one_run, progress_of, runs_of
+from judges.runs.read import Failure, RunProgress, failures, findings_of, one_run, progress_of, runs_of
 from judges.runs.write import cancel_run, pause_run, resume_run
 
 
@@ -140,11 +140,13 @@ def progress(page: ProjectPage, run_id: int) -> HttpResponse:
 
 
 def _state(page: ProjectPage, found: Run, progress: RunProgress) -> dict[str, Any]:
+    findings = findings_of(found, reader=page.user)
     shown: dict[str, Any] = {
         "project": page.project,
         **run_context(found, progress),
         "percent": 100 * progress.done // progress.expected if progress.expected else 0,
         "scored": progress.by_status.get("ok", 0),
+        "findings": [(Finding(finding).label, n) for finding, n in (findings or {}).items()],
         "about": about(progress.expected),
         "left": amount(progress.left, progress),
         "never": amount(progress.never, progress),

@@ -15,6 +15,7 @@ from rest_framework.request import Request
 from annotate.api.base import ProjectAPIView
 from annotate.api.schema import answers
 from annotate.api.serializers import Nothing, Rows
+from annotate.api.serializers import Nothing, Rows, With
 from annotate.core.errors import Invalid
 from annotate.core.rows import first_or_raise
 from annotate.samples.read import samples_named
@@ -89,52 +90,52 @@ class RunView(ProjectAPIView):
     actions = {"GET": "judges.read"}
 
     @answers(shapes.Run)
-    def get(self, request: Request, slug: str, run_id: int) -> Run:
+    def get(self, request: Request, slug: str, run_id: int) -> With:
         """One run with its progress.
 
         Ask again every few seconds until `state` is done, cancelled, or stopped, for which `stop_code` and
         `stop_message` say why.
         """
-        return one_run(self.project, run_id)
+        return shapes.with_progress(one_run(self.project, run_id), reader=self.user)
 
 
 class RunPauseView(ProjectAPIView):
     actions = {"POST": "judges.run"}
 
     @answers(shapes.Run, takes=Nothing, request=OpenApiTypes.OBJECT, conflict=True)
-    def post(self, request: Request, slug: str, run_id: int) -> Run:
+    def post(self, request: Request, slug: str, run_id: int) -> With:
         """Pauses a run.
 
         Nothing new goes out; what is under way still comes in. Send an empty object.
         """
         pause_run(run=one_run(self.project, run_id), actor=self.user)
-        return one_run(self.project, run_id)
+        return shapes.with_progress(one_run(self.project, run_id), reader=self.user)
 
 
 class RunResumeView(ProjectAPIView):
     actions = {"POST": "judges.run"}
 
     @answers(shapes.Run, takes=shapes.Resumption, conflict=True)
-    def post(self, request: Request, data: dict[str, Any], slug: str, run_id: int) -> Run:
+    def post(self, request: Request, data: dict[str, Any], slug: str, run_id: int) -> With:
         """Lets a run go on that was paused, or that stopped by itself.
 
         `budget` is a new one, for all that the run spends from its beginning; one whose budget is spent needs it (409).
         """
         resume_run(run=one_run(self.project, run_id), budget=data.get("budget"), actor=self.user)
-        return one_run(self.project, run_id)
+        return shapes.with_progress(one_run(self.project, run_id), reader=self.user)
 
 
 class RunCancelView(ProjectAPIView):
     actions = {"POST": "judges.run"}
 
     @answers(shapes.Run, takes=Nothing, request=OpenApiTypes.OBJECT, conflict=True)
-    def post(self, request: Request, slug: str, run_id: int) -> Run:
+    def post(self, request: Request, slug: str, run_id: int) -> With:
         """Cancels a run.
 
         What waits is never asked; what is under way still comes in, and what came stays. Send an empty object.
         """
         cancel_run(run=one_run(self.project, run_id), actor=self.user)
-        return one_run(self.project, run_id)
+        return shapes.with_progress(one_run(self.project, run_id), reader=self.user)
 
 
 class RunScoresView(ProjectAPIView):

@@ -22,7 +22,9 @@ from annotate.api.serializers import (
     Truth,
     Value,
     Whole,
+    With,
 )
+from annotate.core.blindness import Reader
 from judges import models
 from judges.proposals.read import Proposal as Proposed
 from judges.proposals.write import Taken as TakenOver
@@ -84,6 +86,12 @@ class Progress(
     is_laid = Of("Whether all of them are.")
     to_come = Of("About how many are not counted yet; a cancelled run never asks about them. Null when nobody knows.")
     by_status = Of("Of those that are done; only “ok” has a score.")
+    findings = s.DictField(
+        child=s.IntegerField(),
+        allow_null=True,
+        help_text="Of their scores: how many are 0 for no_citation or invalid_citation. Null where none is, and where "
+        "that would tell what the judge said of a sample that you still have to label or to decide.",
+    )
     kept = Of("Of those that are done: needed no request.")
     cost = Digits(help_text="Of the replies that this run paid for.")
     unpriced = Of("Of how many replies the price isn't known.")
@@ -113,8 +121,9 @@ class RunSummary(
 class Run(RunSummary):
     progress = Progress()
 
-    def get_progress(self, run: models.Run) -> read.RunProgress:
-        return read.progress_of(run)
+
+def with_progress(run: models.Run, *, reader: Reader, **more: Any) -> With:
+    return With(run, progress=With(read.progress_of(run), findings=read.findings_of(run, reader=reader)), **more)
 
 
 class RunPage(Page):

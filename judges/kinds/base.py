@@ -6,12 +6,12 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol
 
 from annotate.core.scales import Value
 from annotate.models import Project, Sample
 from judges.endpoints.calls import Answered, Model
-from judges.models import JudgeVersion, ScoreStatus
+from judges.models import Finding, JudgeVersion, ScoreStatus
 
 # A judge's configuration, complete and checked: plain JSON.
 Config = Mapping[str, Any]
@@ -31,7 +31,7 @@ class Scored:
     """The score of one unit: exactly one of number and label when `status` is ok, otherwise neither.
 
     number: finite, at most LARGEST_SCORE either way. label: one of the criterion's options. rationale: the judge's own
-    words. detail: why it failed, in our words.
+    words. detail: why it failed, in our words. finding: why it is what it is, where that is counted; of one that is ok.
     """
 
     unit: str
@@ -41,6 +41,7 @@ class Scored:
     label: Value | None = None
     rationale: str = ""
     detail: str = ""
+    finding: Finding | Literal[""] = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,13 +67,17 @@ class NoScore(Exception):
         return Scored(unit, dimension, self.status, detail=self.detail)
 
 
-def score_each(items: Sequence[Item], dimension: str, score: Callable[[Item], tuple[float, str]]) -> Sequence[Outcome]:
-    """One outcome per item, of one score each. score: an item's number and rationale; raises NoScore."""
+# A number and its rationale, with a finding where there is one.
+Measured = tuple[float, str] | tuple[float, str, Finding]
+
+
+def score_each(items: Sequence[Item], dimension: str, score: Callable[[Item], Measured]) -> Sequence[Outcome]:
+    """One outcome per item, of one score each. score: what was measured of an item; raises NoScore."""
     outcomes = []
     for item in items:
         try:
-            number, rationale = score(item)
-            scored = Scored(item.unit, dimension, number=number, rationale=rationale)
+            number, rationale, *finding = score(item)
+            scored = Scored(item.unit, dimension, number=number, rationale=rationale, finding=next(iter(finding), ""))
         except NoScore as failure:
             scored = failure.scored(item.unit, dimension)
         outcomes.append(Outcome([scored]))

@@ -18,6 +18,13 @@ class ScoreStatus(models.TextChoices):
     ERROR = "error", _("Failed")
 
 
+class Finding(models.TextChoices):
+    """Why a score is what it is, where that is counted: both of these are 0."""
+
+    NO_CITATION = "no_citation", _("Cites nothing")
+    INVALID_CITATION = "invalid_citation", _("Cites a context that isn’t there")
+
+
 class RunPurpose(models.TextChoices):
     IMPORT = "import", _("Import")
     SCORES = "scores", _("Scores")
@@ -202,7 +209,8 @@ class Score(models.Model):
     """The value a judge version gave a unit. `dimension` is a criterion's key, or the judge's own name for what it
     measures (`overall`), which can be compared with any criterion on the same kind of unit.
 
-    A score that is not `ok` has neither number nor label: it is missing, never a value.
+    A score that is not `ok` has neither number nor label: it is missing, never a value. finding: one of `Finding`, or
+    empty.
     """
 
     # Looked up with the index of `score_once_per_unit_and_repeat`, which begins with it.
@@ -217,6 +225,7 @@ class Score(models.Model):
     # For judges that answer with one of the criterion's options instead of a number.
     label = models.TextField(null=True, blank=True)
     rationale = models.TextField(blank=True, default="")
+    finding = models.CharField(max_length=16, choices=Finding, blank=True, default="", db_default="")
 
     class Meta:
         constraints = [
@@ -233,6 +242,14 @@ class Score(models.Model):
                 ),
                 name="score_has_one_value_if_ok",
             ),
+            models.CheckConstraint(
+                condition=Q(finding="") | Q(finding__in=Finding.values, status=ScoreStatus.OK),
+                name="score_finding_known",
+            ),
+        ]
+        indexes = [
+            # Read by a run's page, which asks again every few seconds: few, as a rule.
+            models.Index(fields=["run"], condition=~Q(finding=""), name="score_with_finding"),
         ]
 
     def __str__(self) -> str:

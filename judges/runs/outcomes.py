@@ -75,7 +75,7 @@ class Gate:
         if scored.status not in _STATUSES:
             return _failed(scored, "The judge gave a status that there isn't.")
         if scored.status != ScoreStatus.OK:
-            return replace(scored, status=ScoreStatus(scored.status), number=None, label=None)
+            return replace(scored, status=ScoreStatus(scored.status), number=None, label=None, finding="")
         if (scored.number is None) == (scored.label is None):
             return _failed(scored, "A score is exactly one of a number and a label.")
         criterion = self._criteria.get(scored.dimension)
@@ -113,7 +113,7 @@ def _text(text: object) -> str:
 
 
 def _failed(scored: Scored, detail: str) -> Scored:
-    return replace(scored, status=ScoreStatus.ERROR, number=None, label=None, detail=detail)
+    return replace(scored, status=ScoreStatus.ERROR, number=None, label=None, detail=detail, finding="")
 
 
 def _with_label(scored: Scored, criterion: Criterion | None) -> Scored:

@@ -17,7 +17,7 @@ from django.utils.translation import gettext as _
 from annotate.core.blindness import Reader, samples_still_to_label
 from annotate.core.rows import first_or_raise
 from annotate.models import Project
-from judges.models import Ask, AskState, Reply, Run, RunPurpose, RunState, ScoreStatus
+from judges.models import Ask, AskState, Finding, Reply, Run, RunPurpose, RunState, Score, ScoreStatus
 from judges.runs.places import is_held, place_of
 
 # A rate that was counted longer ago than this may hold no more.
@@ -154,6 +154,15 @@ def progress_of(run: Run) -> RunProgress:
         per_second=run.per_second if goes_on and holds and run.per_second else None,
         is_waiting_for_worker=goes_on and not is_held(place_of(run)),
     )
+
+
+def findings_of(run: Run, *, reader: Reader) -> dict[str, int] | None:
+    """How many of its scores have which finding, in the order of Finding; None where none has."""
+    scores = Score.objects.filter(run=run, status=ScoreStatus.OK).order_by()
+    counted = dict(scores.exclude(finding="").values_list("finding").annotate(n=Count("pk")))
+    if not counted:
+        return None
+    return {finding: counted[finding] for finding in Finding.values if finding in counted}
 
 
 @dataclass(frozen=True)

@@ -221,13 +221,13 @@ def _json(rows: list[dict[str, Any]]) -> str:
 
 _SCORES = """
 INSERT INTO judges_score
-    (version_id, run_id, sample_id, unit, dimension, repeat, status, number, label, rationale)
-SELECT version, run, sample, unit, dimension, repeat, status, number, label, rationale
+    (version_id, run_id, sample_id, unit, dimension, repeat, status, number, label, rationale, finding)
+SELECT version, run, sample, unit, dimension, repeat, status, number, label, rationale, finding
 FROM jsonb_to_recordset(%s::jsonb) AS t (version bigint, run bigint, sample bigint, unit text, dimension text,
-    repeat smallint, status text, number float8, label text, rationale text)
+    repeat smallint, status text, number float8, label text, rationale text, finding text)
 ON CONFLICT (version_id, dimension, sample_id, unit, repeat) DO UPDATE
 SET run_id = excluded.run_id, status = excluded.status, number = excluded.number, label = excluded.label,
-    rationale = excluded.rationale
+    rationale = excluded.rationale, finding = excluded.finding
 WHERE judges_score.status <> 'ok'
 """
 
@@ -255,6 +255,7 @@ def _write_scores(cursor: Any, group: Sequence[AskResult]) -> None:
             "number": scored.number,
             "label": None if scored.label is None else storable(str(scored.label)),
             "rationale": scored.rationale,
+            "finding": scored.finding,
         }
         for (version, dimension, sample, unit, repeat), (run, scored) in rows.items()
     ]

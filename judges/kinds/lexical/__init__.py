@@ -8,7 +8,7 @@ from typing import Any
 
 from annotate.core.units import units_of
 from annotate.models import Project, Sample
-from judges.kinds.base import Config, Item, Kind, Outcome, score_each
+from judges.kinds.base import Config, Item, Kind, Measured, Outcome, score_each
 from judges.kinds.fields import Fields, target
 from judges.kinds.lexical.measures import MEASURES
 from judges.kinds.lexical.texts import Reading
@@ -22,7 +22,8 @@ class LexicalKind(Kind):
     """Its configuration: {"measure", "criterion" or "dimension" and "unit", "unspaced", the measure's own options}."""
 
     key = JudgeKind.LEXICAL.value
-    code_version = 1
+    # 2: citations are no words, and malformed ones are told.
+    code_version = 2
 
     def complete(self, config: Any, project: Project) -> dict[str, Any]:
         fields = Fields(config)
@@ -56,7 +57,7 @@ class LexicalScorer:
     def score(self, items: Sequence[Item]) -> Sequence[Outcome]:
         readings: dict[int, Reading] = {}
 
-        def score(item: Item) -> tuple[float, str]:
+        def score(item: Item) -> Measured:
             reading = readings.get(item.sample.pk)
             if reading is None:
                 reading = readings[item.sample.pk] = Reading(item.sample, pairs=self._pairs)

@@ -7,18 +7,22 @@ for four passages takes far longer than the sums below; the tests compare those 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from bisect import bisect_right
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
 from math import log, sqrt
 from typing import Any
 
-from annotate.core.spans import citations_in
+from annotate.core.spans import citations_in, malformed_citations_in
 from annotate.core.units import parse_unit
 from annotate.models import Sample
 from annotate.samples.claim_splitting import split_into_claims
-from judges.kinds.base import NoScore
+from judges.kinds.base import Measured, NoScore
 from judges.kinds.fields import SOURCES, Fields, against_field, has_source
 from judges.kinds.lexical.texts import Reading
+from judges.models import Finding
 
 Words = Sequence[str]
 
@@ -97,7 +101,7 @@ class Measure(ABC):
         return has_source(sample, options["against"])
 
     @abstractmethod
-    def score(self, options: Options, reading: Reading, unit: str) -> tuple[float, str]:
+    def score(self, options: Options, reading: Reading, unit: str) -> Measured:
         """The number, and what it rests on in words. Raises NoScore."""
         ...
 
@@ -220,16 +224,18 @@ class Citation(Measure):
         assert index is not None
         return sample.claims[index].get("start") is not None
 
-    def score(self, options: Options, reading: Reading, unit: str) -> tuple[float, str]:
+    def score(self, options: Options, reading: Reading, unit: str) -> Measured:
         own = dict.fromkeys(reading.unit(unit))
-        cited = _cited(reading, unit)
+        cited, malformed = _cited(reading, unit)
+        if malformed:
+            return 0.0, f"“{malformed[0]}” names no context.", Finding.INVALID_CITATION
         if not cited:
-            return 0.0, "The sentence cites nothing."
+            return 0.0, "The sentence cites nothing.", Finding.NO_CITATION
         shown = ", ".join(f"[{rank}]" for rank in cited)
         contexts = len(reading.sample.contexts)
         strangers = [rank for rank in cited if not 1 <= rank <= contexts]
         if strangers:
-            return 0.0, f"There is no context [{strangers[0]}]; there are {contexts}."
+            return 0.0, f"There is no context [{strangers[0]}]; there are {contexts}.", Finding.INVALID_CITATION
         source = frozenset().union(*(reading.distinct("contexts")[rank - 1] for rank in cited))
         if not source:
             raise NoScore(f"There is no word in {shown}.")
@@ -237,28 +243,60 @@ class Citation(Measure):
         return shared / len(own), f"{shared} of {len(own)} words are in {shown}.{_missing(own, source)}"
 
 
-def _cited(reading: Reading, unit: str) -> list[int]:
-    """The ranks that the claim's sentence cites, each once."""
+@dataclass(slots=True)
+class _Sentence:
+    start: int
+    end: int
+    ranks: list[int] = field(default_factory=list)
+    malformed: list[str] = field(default_factory=list)
+
+
+def _cited(reading: Reading, unit: str) -> tuple[list[int], list[str]]:
+    """The ranks that the claim's sentence cites, each once, and what in it is written like a citation and is none."""
     index = parse_unit(unit)[1]
     assert index is not None
     claim = reading.sample.claims[index]
-    placed = reading.kept("cited", lambda: _cited_by_sentence(reading.sample.answer))
-    ranks = (rank for start, end, cited in placed if start < claim["end"] and claim["start"] < end for rank in cited)
-    return list(dict.fromkeys(ranks))
+    placed = reading.kept("cited", lambda: _cited_by_sentence(reading.sample.answer or ""))
+    own = [sentence for sentence in placed if sentence.start < claim["end"] and claim["start"] < sentence.end]
+    ranks = dict.fromkeys(rank for sentence in own for rank in sentence.ranks)
+    return list(ranks), [text for sentence in own for text in sentence.malformed]
 
 
-def _cited_by_sentence(answer: str) -> list[tuple[int, int, list[int]]]:
-    """The span of each sentence and the ranks that it cites. A citation at the very beginning of a sentence belongs to
-    the previous one: "… online. [1] Next"."""
-    sentences: list[tuple[int, int, list[int]]] = []
-    sentences += ((one["start"], one["end"], []) for one in split_into_claims(answer))
+_OPENING, _CLOSING = frozenset("[［【(（"), frozenset("]］】)）")
+
+
+def _first_words(answer: str, start: int, stop: int) -> int:
+    """From where on there are words before a place in the sentence; `stop` when there are none. Those in a bracket
+    count when it is closed: in "(Sources 1, 3)" a citation begins at its number."""
+    is_open = has_words = False
+    for place in range(start, stop):
+        sign = answer[place]
+        is_open = sign in _OPENING or (is_open and sign not in _CLOSING)
+        has_words = has_words or sign.isalpha()
+        if has_words and not is_open:
+            return place + 1
+    return stop
+
+
+def _cited_by_sentence(answer: str) -> list[_Sentence]:
+    """What each sentence cites. A citation between two sentences, or at the very beginning of one, belongs to the
+    previous one: "… online. [1] Next"."""
+    sentences = [_Sentence(one["start"], one["end"]) for one in split_into_claims(answer)]
+    starts = [sentence.start for sentence in sentences]
+    words_from = [_first_words(answer, *ends) for ends in pairwise([*starts, len(answer)])]
+
+    def sentence_at(place: int) -> _Sentence | None:
+        at = bisect_right(starts, place) - 1
+        if at < 0:
+            return None
+        return sentences[at if at == 0 or words_from[at] <= place else at - 1]
+
     for citation in citations_in(answer):
-        at = next((n for n, (start, end, _) in enumerate(sentences) if start <= citation.start < end), None)
-        if at is None:
-            continue
-        if at and not any(sign.isalpha() for sign in answer[sentences[at][0] : citation.start]):
-            at -= 1
-        sentences[at][2].extend(range(citation.first, citation.last + 1))
+        if (sentence := sentence_at(citation.start)) is not None:
+            sentence.ranks.extend(range(citation.first, citation.last + 1))
+    for start, end in malformed_citations_in(answer):
+        if (sentence := sentence_at(start)) is not None:
+            sentence.malformed.append(answer[start:end])
     return sentences
 
 

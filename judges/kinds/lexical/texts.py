@@ -1,8 +1,9 @@
 """What a word is, for everything that compares texts by their words; and the texts of a sample as words.
 
 Words are runs of letters, marks and digits, without regard to case or width; a number with its decimals or thousands
-is one word. Chinese, Japanese, Thai, Lao, Burmese and Khmer are written without blanks, so there a "word" is either
-each pair of adjacent characters (a single one where it stands alone), or each character.
+is one word. A citation is none: the 3 of `[3]` is a place among the contexts. Chinese, Japanese, Thai, Lao, Burmese and
+Khmer are written without blanks, so there a "word" is either each pair of adjacent characters (a single one where it
+stands alone), or each character.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from collections.abc import Callable, Hashable, Sequence
 from functools import lru_cache
 from typing import TypeVar, cast
 
+from annotate.core.spans import without_citations
 from annotate.core.units import unit_text
 from annotate.models import Sample
 from judges.kinds.base import NoScore
@@ -48,6 +50,7 @@ def words(text: str, *, pairs: bool = True) -> Sequence[str]:
 
 
 def _words(text: str, pairs: bool) -> Sequence[str]:
+    text = without_citations(text)
     if text.isascii():
         return _ASCII.findall(text.lower())
     # The underscore is a letter to \w.

@@ -10,13 +10,14 @@ from typing import Any
 
 from django.core.management.base import CommandError
 
+from annotate.core.blindness import SYSTEM
 from annotate.core.errors import Refusal
 from annotate.management.base import OneLineCommand
 from annotate.projects.read import project_named
 from judges.core.scores_read import current_version
 from judges.models import Run, RunState
 from judges.runs.places import place_of
-from judges.runs.read import RunProgress, progress_of
+from judges.runs.read import RunProgress, findings_of, progress_of
 from judges.runs.work import work
 from judges.runs.write import start_run
 from judges.versions.read import judge_named
@@ -64,7 +65,7 @@ class Command(OneLineCommand):
         while True:
             run.refresh_from_db()
             progress = progress_of(run)
-            if (line := _line(progress)) != shown:
+            if (line := _line(progress, findings_of(run, reader=SYSTEM) or {})) != shown:
                 self.stdout.write(line)
                 self.stdout.flush()
                 shown = line
@@ -109,10 +110,15 @@ def _amount(text: str | None) -> Decimal | None:
         raise Refusal("bad_budget", "--budget takes an amount, such as 2.50.") from None
 
 
-def _line(progress: RunProgress) -> str:
+def _line(progress: RunProgress, findings: dict[str, int]) -> str:
     parts = [f"{progress.done:,} of {'about ' if progress.to_come else ''}{progress.expected:,} done"]
     if progress.failed:
         parts.append(f"{progress.failed:,} failed")
+    parts += [f"{count:,} with {finding.replace('_', ' ')}" for finding, count in findings.items()]
+    if progress.already:
+        parts.append(f"{progress.already:,} scored by another run first")
+    if progress.dropped:
+        parts.append(f"{progress.dropped:,} dropped, as their samples are gone")
     if progress.cost:
         parts.append(f"{progress.cost.normalize():f} {progress.currency}")
     if progress.per_second:

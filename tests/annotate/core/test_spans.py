@@ -9,7 +9,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from annotate.core.errors import Invalid
-from annotate.core.spans import MAX_SPANS, check_evidence, citations_in, relocate
+from annotate.core.spans import (
+    MAX_SPANS,
+    check_evidence,
+    citations_in,
+    malformed_citations_in,
+    relocate,
+    without_citations,
+)
 from tests.conftest import ROOT
 
 CONTEXTS = [
@@ -133,8 +140,37 @@ def test_citations_never_overlap_and_lie_in_the_text(text: str) -> None:
         ends = citation.end
 
 
-@pytest.mark.parametrize("text", ["[1" + "," * 100_000, "[" * 100_000, "[1" + " " * 100_000, "[1" + ",1" * 50_000])
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("[1" + "," * 100_000, "[" * 100_000, "[1" + " " * 100_000, "[1" + ",1" * 50_000),
+        *("[1," * 30_000, "【1:1†" * 20_000, "【1†" * 30_000, "(Source " * 12_000, "(Source 1 and " * 7_000),
+        # Blanks on either side of a colon that is not there.
+        "[" + "source  1," * 15,
+    ],
+)
 def test_a_hostile_answer_is_read_in_no_time(text: str) -> None:
     before = time.process_time()
-    assert citations_in(text) == []
+    assert citations_in(text) == malformed_citations_in(text) == []
+    assert without_citations(text) == text
     assert time.process_time() - before < 1
+
+
+@pytest.mark.parametrize(
+    ("text", "malformed", "rest"),
+    [
+        ("Nine [3-1], ten [1, ] and [,2].", ["[3-1]", "[1, ]", "[,2]"], "Nine  , ten   and  ."),
+        ("Nine [1］ and 【4:0†source】.", ["[1］", "【4:0†source】"], "Nine   and  ."),
+        ("Nine [1] [2, 3] [^4] (Source 5).", [], "Nine        ."),
+        ("In [2023] he wrote a[i], [], [ ], [1.5], [1a], (2), {3}.", [], None),
+    ],
+)
+def test_malformed_citations_are_told_from_others(text: str, malformed: list[str], rest: str | None) -> None:
+    assert [text[start:end] for start, end in malformed_citations_in(text)] == malformed
+    assert without_citations(text) == (text if rest is None else rest)
+
+
+@given(st.text("[]［］【】()†^,;-: 0123Sourcedoc来源和and", max_size=80))
+def test_a_text_without_citations_is_the_same_if_it_had_none(text: str) -> None:
+    cited = bool(citations_in(text) or malformed_citations_in(text))
+    assert (without_citations(text) != text) == cited

@@ -51,6 +51,8 @@ def test_the_language_follows_from_the_letters(text: str, language: str) -> None
             ["Das gilt z. B. für Dr. Müller.", "Er kam am 3. Mai und blieb ca. 10 Tage."],
         ),
         ("El Sr. Pérez vive en la ciudad. ¿Qué tal?", ["El Sr. Pérez vive en la ciudad.", "¿Qué tal?"]),
+        ("It is online. (Source 2) It is free.\n\n[1]", ["It is online.", "(Source 2) It is free."]),
+        ("设备在线。【1】免费。\n【2】", ["设备在线。", "【1】免费。"]),
         ("Πού είναι το γραφείο; Είναι αριστερά.", ["Πού είναι το γραφείο;", "Είναι αριστερά."]),
     ],
 )

@@ -2,6 +2,7 @@
 
 import itertools
 import random
+import time
 from collections.abc import Sequence
 from typing import Any
 
@@ -16,7 +17,7 @@ from judges.kinds.lexical import KIND, LexicalScorer
 from judges.kinds.lexical.measures import bm25, tf_idf
 from judges.kinds.lexical.texts import words
 from judges.kinds.registry import kind_named
-from judges.models import ScoreStatus
+from judges.models import Finding, ScoreStatus
 from tests.judges.building import make_project
 from tests.judges.kinds.making import sample, scored
 
@@ -54,6 +55,9 @@ def _config(project: Project, measure: str, criterion: str = "support", **option
         ("รับประกัน", ["รั", "ับ", "บป", "ปร", "ระ", "ะก", "กั", "ัน"]),
         (" \n\t…—!", []),
         ("", []),
+        ("It opens at 9 [3].", ["it", "opens", "at", "9"]),
+        ("九点【3】开门［1，2］", ["九点", "开门"]),
+        ("In [2023] he (2) wrote a[i] (Table 3)", ["in", "2023", "he", "2", "wrote", "a", "i", "table", "3"]),
     ],
 )
 def test_words(text: str, found: list[str]) -> None:
@@ -65,7 +69,7 @@ def test_scripts_without_blanks_by_character() -> None:
 
 
 def test_ascii_takes_the_same_words_as_any_text() -> None:
-    text = "Amber: 3.5 kW, 1,000 h. (see [1]) a_b don't 2024-01-02 v1.2.3,4"
+    text = "Amber: 3.5 kW, 1,000 h. (see [1]) [^2] (Source 4) a_b don't 2024-01-02 v1.2.3,4"
     assert words(text) == [word for word in words(text + " é") if word != "é"]
 
 
@@ -221,11 +225,53 @@ def _cites(project: Project, answer: str, claim: str, contexts: Sequence[str]) -
         ("The light is amber. Wait [1].", 0.0, "The sentence cites nothing."),
         ("The light is amber [3].", 0.0, "There is no context [3]; there are 2."),
         ("The light is amber [1, 0].", 0.0, "There is no context [0]; there are 2."),
+        ("The light is amber [2-1].", 0.0, "“[2-1]” names no context."),
+        ("The light is amber [1] [1, ].", 0.0, "“[1, ]” names no context."),
+        ("The light is amber (Source 1). Wait.", 1.0, "4 of 4 words are in [1]."),
+        ("The light is amber. [^1] Wait.", 1.0, "4 of 4 words are in [1]."),
+        ("The light is amber. (See it) [1] Wait.", 0.0, "The sentence cites nothing."),
+        ("The light is amber. (Sources 2, 1) Wait.", 1.0, "4 of 4 words are in [2], [1]."),
     ],
 )
 def test_citations(project: Project, answer: str, number: float, rationale: str) -> None:
     found = _cites(project, answer, "The light is amber", ["The light is amber when", "The hub"])
     assert (found.number, found.rationale) == (number, rationale)
+
+
+@pytest.mark.parametrize("signs", ["[", "[1] ", "[a ", "(["])
+def test_an_answer_full_of_brackets_takes_no_time(project: Project, signs: str) -> None:
+    answer = f"The light is amber. {signs * 50_000} [1] [1, ]"
+    before = time.process_time()
+    _cites(project, answer, "The light is amber", ["The light is amber when", "The hub"])
+    assert time.process_time() - before < 3
+
+
+def test_no_citation_and_an_invalid_one_are_two_findings(project: Project) -> None:
+    ends = ["[1].", "[2].", ".", "[3].", "[0].", "[2-1].", "[1, 3]."]
+    found = [_cites(project, f"The light is amber {end}", "The light is amber", ["The light", "A hub"]) for end in ends]
+    no, invalid = Finding.NO_CITATION, Finding.INVALID_CITATION
+    assert [one.finding for one in found] == ["", "", no, invalid, invalid, invalid, invalid]
+    assert [one.number for one in found] == [0.5, 0, 0, 0, 0, 0, 0]
+
+
+@pytest.mark.parametrize(
+    ("measure", "criterion", "against"),
+    [("token_overlap", "support", "contexts"), ("rouge_l", "support", "contexts"), ("key_fact", "support", "contexts")],
+)
+@pytest.mark.parametrize(
+    "mark", ["[3]", "[1,2]", "[^1]", "【3】", "(Source 2)", "［３］", "【3†source】", "[7-2]", "[1, ]"]
+)
+def test_a_citation_is_no_word_of_a_claim(
+    project: Project, measure: str, criterion: str, against: str, mark: str
+) -> None:
+    config = _config(project, measure, criterion, against=against)
+    plain = sample(claims=["It opens at 9."], contexts=["The shop opens at 9"])
+    cited = sample(claims=[f"It opens at 9 {mark}."], contexts=["The shop opens at 9 [3]"])
+    without, found = (scored(KIND, config, one)["claim:0"] for one in (plain, cited))
+    assert (found.number, found.rationale) == (without.number, without.rationale)
+    # Nor does a mark of the context make a claim's number one of its words.
+    three = sample(claims=["It opens at 3."], contexts=["The shop opens at 9 [3]"])
+    assert scored(KIND, _config(project, "token_overlap"), three)["claim:0"].number == 2 / 4
 
 
 def test_chinese_citations(project: Project) -> None:

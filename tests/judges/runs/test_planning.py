@@ -13,6 +13,7 @@ from django.db import connection
 from django.http import Http404
 from django.test.utils import CaptureQueriesContext
 
+from annotate.core.blindness import SYSTEM
 from annotate.core.errors import Invalid
 from judges.api import runs_serializers as shapes
 from judges.management.commands import run_judge as run_judge_command
@@ -105,8 +106,9 @@ def test_progress_takes_few_queries(world: World, openai_server: OpenAIServer) -
     run = one_run(world.project, started.pk)
     Ask.objects.filter(pk__in=Ask.objects.values("pk")[:5]).update(state=AskState.DONE, status="ok")
     with CaptureQueriesContext(connection) as queries:
-        shown = shapes.Run.show(run)
-    assert len(queries) == 2
+        shown = shapes.Run.show(shapes.with_progress(run, reader=SYSTEM))
+    # Asks, findings, and whether a process is at it.
+    assert len(queries) == 3
     assert shown["progress"]["waiting"] == 35
     assert shown["progress"]["by_status"] == {"ok": 5}
     assert shown["progress"]["is_waiting_for_worker"] is True
