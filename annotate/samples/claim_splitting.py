@@ -12,12 +12,15 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import sentencex
 
 from annotate.core.spans import without_citations
+
+# Characters that are split at once.
+_WINDOW = 10_000
 # Characters from the beginning of a text that its language is read from.
 _LOOKED_AT = 2_000
 # First code point of a stretch of letters -> language, or "" where a stretch ends. In order.
@@ -82,20 +85,42 @@ _WORD = re.compile(r"\w")
 
 
 def split_into_claims(answer: str) -> list[Claim]:
+    return list(claims_in(answer))
+
+
+def claims_in(answer: str) -> Iterator[Claim]:
     """One claim per sentence, with its span in code points, without the blanks around it."""
-    claims = []
-    at = 0
-    for sentence in sentencex.segment(language_of(answer), answer):
-        start = answer.find(sentence, at)
-        if start < 0:
-            continue
-        at = start + len(sentence)
+    for start, sentence in _sentences(answer):
         words = sentence.strip()
         # A line of dashes, a bullet or a citation alone claims nothing.
         if _WORD.search(without_citations(words)):
             begin = start + len(sentence) - len(sentence.lstrip())
-            claims.append({"text": words, "start": begin, "end": begin + len(words)})
-    return claims
+            yield {"text": words, "start": begin, "end": begin + len(words)}
+
+
+def _sentences(text: str) -> Iterator[tuple[int, str]]:
+    """Each sentence with where it begins. A long text is split window by window, as the splitter's time grows with the
+    square of it; the last sentence of a window may go on behind it, so the next window begins with it."""
+    language = language_of(text)
+    begin, width = 0, _WINDOW
+    while begin < len(text):
+        window = text[begin : begin + width]
+        is_last = begin + width >= len(text)
+        found: list[tuple[int, str]] = []
+        at = 0
+        for sentence in sentencex.segment(language, window):
+            start = window.find(sentence, at)
+            if start >= 0:
+                at = start + len(sentence)
+                found.append((begin + start, sentence))
+        if is_last:
+            yield from found
+            return
+        if len(found) < 2:
+            width *= 2
+            continue
+        yield from found[:-1]
+        begin, width = found[-1][0], _WINDOW
 
 
 def locate(texts: Sequence[str], answer: str) -> list[tuple[int | None, int | None]]:

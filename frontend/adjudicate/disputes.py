@@ -238,7 +238,7 @@ def _accept(page: ProjectPage, method: str, given: dict[str, Any], reason: str) 
 def _seen(page: ProjectPage) -> Any:
     try:
         return json.loads(page.request.POST.get("seen", ""))
-    except ValueError:
+    except (ValueError, RecursionError):
         raise Invalid("bad_seen", _("There is nothing to settle in this preview; look again.")) from None
 
 

@@ -122,7 +122,8 @@ def _plain(number: float) -> str:
 
 
 # Many models write JSON in a block of code: one block and nothing beside it is accepted.
-_BLOCK = re.compile(r"```(?:json|JSON)?[ \t]*\r?\n(.*)\n?[ \t]*```", re.DOTALL)
+_BLOCK = re.compile(r"```(?:json|JSON)?[ \t]*\r?\n")
+_BLOCK_END = "```"
 _BLANKS = " \t\r\n"
 
 _NOT_JSON = "The reply is not one JSON object and nothing else."
@@ -153,9 +154,11 @@ def object_in(reply: Answered) -> dict[str, Any]:
     text = (reply.text or "").strip(_BLANKS)
     if not text:
         raise NoAnswer("The reply is empty.")
-    block = _BLOCK.fullmatch(text)
+    block = _BLOCK.match(text)
+    if block and text.endswith(_BLOCK_END, block.end()):
+        text = text[block.end() : -len(_BLOCK_END)].strip(_BLANKS)
     try:
-        return parse_object((block[1].strip(_BLANKS) if block else text).encode())
+        return parse_object(text.encode())
     except UnicodeEncodeError:
         raise NoAnswer(_PROBLEMS["surrogate"]) from None
     except RowError as error:

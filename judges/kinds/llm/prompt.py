@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import hmac
 import json
-import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -24,7 +23,6 @@ from judges.kinds.base import Config, Refused
 from judges.kinds.llm import answers
 from judges.kinds.llm.answers import Answers
 
-_BETWEEN = re.compile(r"\{\{(.*?)\}\}", re.DOTALL)
 _SHOWN_CHARACTERS = 60
 
 
@@ -39,8 +37,7 @@ class Part:
 def parts_of(prompt: str, known: Collection[str], field: str = "prompt") -> list[Part]:
     """Raises Refused, listing the variables, for one that isn't in `known`."""
     names = ", ".join(f"{{{{{name}}}}}" for name in known)
-    # Texts, and between them what stands in braces.
-    pieces = _BETWEEN.split(prompt)
+    pieces = _pieces(prompt)
     for name in pieces[1::2]:
         if name.strip() not in known:
             raise Refused(
@@ -58,7 +55,18 @@ def parts_of(prompt: str, known: Collection[str], field: str = "prompt") -> list
 
 def names_between(prompt: str) -> list[str]:
     """The variables of a prompt, each once, in the order in which they come."""
-    return list(dict.fromkeys(match[1].strip() for match in _BETWEEN.finditer(prompt)))
+    return list(dict.fromkeys(name.strip() for name in _pieces(prompt)[1::2]))
+
+
+def _pieces(prompt: str) -> list[str]:
+    """Texts, and between them what stands in braces. Found, not matched: a pattern would look for the end of each of
+    many open braces."""
+    pieces: list[str] = []
+    at = 0
+    while (begin := prompt.find("{{", at)) >= 0 and (end := prompt.find("}}", begin + 2)) >= 0:
+        pieces += [prompt[at:begin], prompt[begin + 2 : end]]
+        at = end + 2
+    return [*pieces, prompt[at:]]
 
 
 def sample_names(prompt: str) -> list[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from typing import Any
 
 import pytest
@@ -94,3 +95,11 @@ def test_a_document_may_be_any_json_but_is_read_as_strictly() -> None:
         with pytest.raises(RowError) as refused:
             parse_document(raw)
         assert refused.value.code == code
+
+
+@pytest.mark.parametrize("raw", [b"{" + b"x" * 100_000, b'{"a": 1}' + b" " * 100_000])
+def test_what_is_long_behind_the_last_comma_or_bracket_is_read_in_no_time(raw: bytes) -> None:
+    before = time.process_time()
+    verdict(parse_object, raw)
+    verdict(parse_document, raw)
+    assert time.process_time() - before < 1

@@ -60,3 +60,19 @@ def test_an_answer_is_cut_by_the_rules_of_its_language(answer: str, claims: list
     found = split_into_claims(answer)
     assert [claim["text"] for claim in found] == claims
     assert all(answer[claim["start"] : claim["end"]] == claim["text"] for claim in found)
+
+
+@pytest.mark.parametrize("sentence", ["Dr. Smith saw it on Jan. 5. ", "太阳很热。", "Is it hot? "])
+def test_a_long_text_is_split_like_a_short_one(sentence: str) -> None:
+    """Long ones are split window by window; no sentence is cut or lost where two windows meet."""
+    times = 40_000 // len(sentence)
+    few, many = split_into_claims(sentence * 5), split_into_claims(sentence * times)
+
+    each = [claim["text"] for claim in few[: len(few) // 5]]
+    assert [claim["text"] for claim in many] == each * times
+    assert all((sentence * times)[claim["start"] : claim["end"]] == claim["text"] for claim in many)
+
+
+def test_a_sentence_longer_than_a_window_stays_whole() -> None:
+    long = "word " * 10_000 + "end."
+    assert [claim["text"] for claim in split_into_claims(f"First. {long} Last.")] == ["First.", long, "Last."]
