@@ -123,10 +123,14 @@ def identifier(value: object, field: str) -> str:
     return text
 
 
+# In columns of these names a text is a list that was lost on the way here; in one called `context` it is the context.
+_SEVERAL = frozenset(map(squeeze, ("contexts", "retrieved_contexts", "passages", "documents")))
+
+
 def contexts(value: object, field: str) -> list[dict[str, Any]]:
     if value is None:
         return []
-    if type(value) is str:
+    if type(value) is str and squeeze(field) not in _SEVERAL:
         value = [value] if value else []
     found: list[dict[str, Any]] = []
     for index, item in enumerate(_listed(value, field, "a list of contexts")):
@@ -212,16 +216,26 @@ def _given_span(item: dict[str, Any], text: str, answer: str, field: str) -> tup
 
 
 def texts(value: object, field: str) -> list[str]:
-    """A list of texts; numbers become their digits, {"text": …} its text, and a lone text a list of one."""
+    """A list of texts; {"text": …} is its text, and a lone text a list of one."""
+    return _texts(value, field, "text")
+
+
+def identifiers(value: object, field: str) -> list[str]:
+    """A list of texts or whole numbers, which become their digits; a lone one is a list of one."""
+    return _texts(value if type(value) is not int else str(value), field, "text or a whole number")
+
+
+def _texts(value: object, field: str, expected: str) -> list[str]:
     if value is None:
         return []
     if type(value) is str:
         return [value] if value else []
+    takes_numbers = expected != "text"
     found = []
     for index, item in enumerate(_listed(value, field, "a list of texts")):
-        text = item.get("text") if type(item) is dict else str(item) if type(item) is int else item
+        text = item.get("text") if type(item) is dict else str(item) if takes_numbers and type(item) is int else item
         if type(text) is not str or not text:
-            raise wrong_type(f"{field}[{index}]", "text", item)
+            raise wrong_type(f"{field}[{index}]", expected, item)
         found.append(text)
     return found
 

@@ -159,31 +159,33 @@ def _take_all(
         write_on_what_stands(importing.project.pk)
     importer = importer_class(importing)
     count = 0
+    unmet = set(importing.mapping)
     try:
         read = source.reader.rows()
         while rows := list(islice(read, CHUNK_ROWS)):
             count += len(rows)
+            if unmet:
+                unmet.difference_update(*(row for _, _, row in rows))
             importer.take(rows)
             if progress:
                 progress(source.fraction)
         if not count and not importing.problems:
             raise FileError("empty", "The file has no rows.")
+        for column in sorted(unmet):
+            importing.problems.add(_no_such_column(column))
         result = importer.finish()
     finally:
         importer.close()
     return {"rows": count, **result}
 
 
-def _check_header(source: Source, fields: Fields, mapping: Mapping[str, str]) -> None:
+def _check_header(columns: list[str] | None, fields: Fields, mapping: Mapping[str, str]) -> None:
     """Formats with a header can lack a column altogether: one error says it, not one per row."""
-    columns = source.reader.columns()
     if columns is None:
         return
     for column in mapping:
         if column not in columns:
-            raise FileError(
-                "missing_column", f"The mapping names a column “{column[:80]}” that the file has not.", field=column
-            )
+            raise _no_such_column(column)
     found = set(fields.resolve(columns, mapping).values())
     for name in fields.required:
         if name not in found:
@@ -195,6 +197,11 @@ def _check_header(source: Source, fields: Fields, mapping: Mapping[str, str]) ->
                 field=name,
                 excerpt=", ".join(columns),
             )
+
+
+def _no_such_column(column: str) -> FileError:
+    said = f"The mapping names a column “{column[:80]}” that the file does not have."
+    return FileError("missing_column", said, field=column[:80])
 
 
 @dataclass

@@ -36,8 +36,8 @@ _LISTS: dict[str, tuple[_Read, _Write, bytes]] = {
     "contexts": (values.contexts, json, b"[]"),
     "key_facts": (values.texts, json, b"[]"),
     "entities": (values.texts, json, b"[]"),
-    "retrieved_doc_ids": (values.texts, text_array, b"{}"),
-    "relevant_doc_ids": (values.texts, text_array, b"{}"),
+    "retrieved_doc_ids": (values.identifiers, text_array, b"{}"),
+    "relevant_doc_ids": (values.identifiers, text_array, b"{}"),
 }
 # The order of the columns in a line.
 COLUMNS = (
@@ -208,6 +208,8 @@ def _from_cells(row: dict[str, Any], plan: _Plan, read: Callable[[str, str], Any
     for field, column in plan.column.items():
         if field in _STRUCTURED or (field == "reference" and squeeze(column) == "groundtruths"):
             typed[column] = read(row[column], column)
+            if field == "contexts" and type(typed[column]) is str:
+                typed[column] = [typed[column]]
     for column in plan.rest:
         if squeeze(column) in _METADATA_SPELLINGS:
             typed[column] = read(row[column], column)
