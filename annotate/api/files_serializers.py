@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers as s
 
 from annotate import models
 from annotate.api.batches_serializers import Estimate
 from annotate.api.schema import Error, Problem
-from annotate.api.serializers import FreeObject, Listed, Moment, Of, Shape, Stored
+from annotate.api.serializers import Checked, FreeObject, Moment, Of, Shape, Stored
 from annotate.files.import_engine import Preview
 from annotate.files.import_jobs import can_start, progress_of
+from annotate.files.json_file import are_columns
 from annotate.files.problems import Problem as RowProblem
 from annotate.files.releases import download_name
 
@@ -80,11 +84,25 @@ class ImportMapping(Shape, required=""):
     mapping = s.DictField(child=s.CharField(), allow_null=True, help_text="Column and field; else the present one.")
 
 
+@extend_schema_field(
+    {
+        "oneOf": [
+            {"type": "array", "items": {"type": "object", "additionalProperties": {}}},
+            {"type": "object", "additionalProperties": {"type": "array", "items": {}}},
+        ]
+    }
+)
+class Rows(Checked, s.JSONField):
+    code = "not_a_list"
+    says = '%(field)s: a list of objects, or columns: {"question": […], "answer": […]}.'
+
+    def accepts(self, value: Any) -> bool:
+        return isinstance(value, list) or are_columns(value)
+
+
 class Push(Shape):
     version = s.CharField(help_text="Of the pipeline: 1 to 100 characters, without @.")
-    samples = Listed(
-        code="not_a_list", says="%(field)s: a list of objects.", child=FreeObject(), help_text="Rows of a samples file."
-    )
+    samples = Rows(help_text="Rows, or columns, of a samples file.")
 
 
 class Pushed(Shape):

@@ -10,7 +10,7 @@ from pathlib import Path
 import orjson
 
 from annotate.files.csv_file import CsvReader
-from annotate.files.json_file import LIST_OPENING, ROW_KEYS, JsonlReader, JsonReader
+from annotate.files.json_file import LIST_OPENING, JsonlReader, JsonReader, is_document
 from annotate.files.problems import FileError, Limits, Problems
 from annotate.files.streams import GZIP, PARQUET, Counted, Reader, Stream, TextReader, refuse_foreign
 
@@ -116,7 +116,7 @@ def _text_format(head: bytes, by_name: str) -> str:
 
 
 def _is_one_object(start: bytes, by_name: str) -> bool:
-    """Whether the object at the start goes on after its first line, or wraps a list of rows: then it is no JSONL."""
+    """Whether the object at the start goes on after its first line, or is a document of rows: then it is no JSONL."""
     first, _, _ = start.partition(b"\n")
     try:
         value = orjson.loads(first)
@@ -124,8 +124,4 @@ def _is_one_object(start: bytes, by_name: str) -> bool:
         # A broken or very long first line of JSONL opens with a key as well, so the name decides, unless the line is
         # just "{" or begins a list of rows.
         return by_name == "json" or first.strip() == b"{" or LIST_OPENING.match(first) is not None
-    return (
-        isinstance(value, dict)
-        and any(isinstance(value.get(key), list) for key in ROW_KEYS)
-        and "question" not in value
-    )
+    return is_document(value)
