@@ -23,6 +23,16 @@ def figure(value: float | None, digits: int = 3) -> str:
     return f"{round(value, digits) + 0.0:.{digits}f}"
 
 
+def number(value: float | None) -> str:
+    """A score, a threshold or a weight, of which no interval says how far it can be trusted: four digits, and no more
+    than four of them behind the point, but for what would be zero then."""
+    if value is None:
+        return UNDEFINED
+    if abs(value) >= 1000:
+        return f"{round(value, 1):.12g}"
+    return f"{value:.2g}" if round(value, 4) == 0 != value else f"{round(value, 4) + 0.0:.4g}"
+
+
 def interval(estimate: Mapping[str, Any], digits: int = 3) -> str:
     """`0.612 [0.540, 0.684]`, the value alone when it has no interval, or a dash."""
     if estimate["value"] is None or estimate["low"] is None:

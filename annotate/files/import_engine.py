@@ -220,8 +220,11 @@ class Preview:
 
 
 def _cut(value: Any) -> Any:
-    if isinstance(value, list | dict):
-        value = str(value)
+    if isinstance(value, list):
+        shown = [_cut(item) for item in value[:SHOWN_ENTRIES]]
+        return [*shown, "…"] if len(value) > SHOWN_ENTRIES else shown
+    if isinstance(value, dict):
+        return {_cut(key): _cut(value[key]) for key in islice(value, SHOWN_ENTRIES)}
     return value[:SHOWN_CHARACTERS] + "…" if isinstance(value, str) and len(value) > SHOWN_CHARACTERS else value
 
 

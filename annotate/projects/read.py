@@ -26,6 +26,11 @@ def current_criteria(project: Project) -> QuerySet[Criterion]:
     return Criterion.objects.filter(project=project, is_current=True).order_by("position", "id")
 
 
+def criterion_names(project: Project | int) -> dict[str, str]:
+    """By their keys, which also name what judges measure. project: or its id."""
+    return dict(Criterion.objects.filter(project=project, is_current=True).values_list("key", "name"))
+
+
 def one_criterion(project: Project, key: str) -> Criterion:
     refusal = Http404(_("This project has no criterion “%(key)s”.") % {"key": key})
     return first_or_raise(current_criteria(project).filter(key=key), refusal)

@@ -22,6 +22,7 @@ from django.utils.translation import gettext_noop
 from annotate.core.errors import Refusal
 from annotate.core.permissions import may, project_for
 from annotate.models import Project, User
+from frontend.base.spelling import rounded
 
 # Section, its label, and the action one needs to see it in the navigation.
 SECTIONS = (
@@ -185,4 +186,4 @@ def word(options: Sequence[dict[str, Any]], value: Any) -> str:
     for option in options:
         if type(option["value"]) is type(value) and option["value"] == value:
             return str(option.get("label") or value)
-    return f"{value:g}" if isinstance(value, float) else str(value)
+    return str(rounded(value))

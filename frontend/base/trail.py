@@ -14,6 +14,7 @@ from annotate.models.label import VerdictMethod
 from annotate.models.project import Role
 from annotate.models.transfer import ImportKind
 from annotate.projects.trail_read import CLAIMS, LABELS, VERDICTS, Happening
+from frontend.base.spelling import rounded
 
 # Of what was noted: the sentence; subject and details are its parts. What is not here is shown as it was written.
 NOTED = {
@@ -135,6 +136,9 @@ CLAIM_EDITS = {
 # Details whose values have a name, by the detail's name.
 _CHOICES: dict[str, type[TextChoices]] = {"role": Role, "before": Role, "kind": ImportKind, "method": VerdictMethod}
 
+# Entries whose subject is a criterion.
+_ABOUT_CRITERION = ("criterion.", "report.made", "test.looked", "labels.declared", "verdicts.settled", "gold.drawn")
+
 _UNITS = {
     "claim": gettext_noop("claim %(n)d"),
     "context": gettext_noop("context %(n)d"),
@@ -149,13 +153,14 @@ def who(row: Happening) -> str:
     return row.actor.name if row.actor else (_("The rule") if row.log == VERDICTS else _("The command line"))
 
 
-def sentence(row: Happening, *, of_unit: bool = False) -> str:
-    """What was done, without who did it: that stands before it, set apart. of_unit: where the unit is known already."""
+def sentence(row: Happening, names: Mapping[str, str], *, of_unit: bool = False) -> str:
+    """What was done, without who did it: that stands before it, set apart. names: of criteria, by their keys. of_unit:
+    where the unit is known already."""
     if row.log == LABELS:
         return _label(row, of_unit)
     if row.log == VERDICTS:
         return _verdict(row, of_unit)
-    return _claims(row) if row.log == CLAIMS else _noted(row)
+    return _claims(row) if row.log == CLAIMS else _noted(row, names)
 
 
 def unit_words(unit: str) -> str:
@@ -196,7 +201,7 @@ def _value(details: Mapping[str, Any]) -> str:
 
 
 def _shown(value: Any) -> str:
-    return _("nothing chosen") if value is None else str(value)
+    return _("nothing chosen") if value is None else str(rounded(value))
 
 
 def _verdict(row: Happening, of_unit: bool) -> str:
@@ -220,15 +225,18 @@ def _claims(row: Happening) -> str:
     return _(CLAIM_EDITS[operation]) % row.details
 
 
-def _noted(row: Happening) -> str:
+def _noted(row: Happening, names: Mapping[str, str]) -> str:
     parts = {name: _named(name, value) for name, value in row.details.items()}
+    if "criterion" in parts:
+        parts["criterion"] = names.get(parts["criterion"], parts["criterion"])
+    subject = names.get(row.subject, row.subject) if row.action.startswith(_ABOUT_CRITERION) else row.subject
     if _is_held_back(row.details):
         parts["value"] = _value(row.details)
     try:
-        return _(NOTED[row.action]) % {**parts, "subject": row.subject}
+        return _(NOTED[row.action]) % {**parts, "subject": subject}
     except KeyError:
         listed = ", ".join(f"{name}: {value}" for name, value in parts.items())
-        return f"{row.action}: {row.subject}" + (f" ({listed})" if listed else "")
+        return f"{row.action}: {subject}" + (f" ({listed})" if listed else "")
 
 
 def _named(name: str, value: Any) -> str:
@@ -239,4 +247,4 @@ def _named(name: str, value: Any) -> str:
         return label if value == VerdictMethod.DAWID_SKENE else label.lower()
     if isinstance(value, list):
         return ", ".join(map(str, value))
-    return _("nobody") if value is None else str(value)
+    return _("nobody") if value is None else str(rounded(value))

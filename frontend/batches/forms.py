@@ -17,6 +17,7 @@ from annotate.samples.read import KnownKey, known_metadata
 from annotate.tasks.read import people_of
 from annotate.tasks.write import MAX_AT_ONCE
 from frontend.base.forms import offer_members
+from frontend.base.spelling import metadata_key
 
 METHODS = (
     ("all", _("All samples")),
@@ -180,7 +181,7 @@ class BatchForm(WhoLabelsForm):
         criteria.label_from_instance = _with_unit  # type: ignore[attr-defined]
         criteria.initial = [criterion.pk for criterion in criteria.queryset]  # type: ignore[attr-defined]
         keys = [known.key for known in self.known]
-        self.fields["tag_key"].choices = [("", _("none needed")), *((key, key) for key in keys)]  # type: ignore[attr-defined]
+        self.fields["tag_key"].choices = [("", _("none needed")), *((key, metadata_key(key)) for key in keys)]  # type: ignore[attr-defined]
 
     def metadata_fields(self) -> list[forms.BoundField]:
         return [self[f"meta_{index}"] for index in range(len(self.known))]
@@ -238,7 +239,7 @@ def _with_unit(criterion: Criterion) -> str:
 def _metadata_field(known: KnownKey) -> forms.ChoiceField:
     choices: list[tuple[str, Any]] = [("", _("any"))]
     choices += [(json.dumps(value.value), f"{value.shown} ({value.samples})") for value in known.values]
-    return forms.ChoiceField(label=known.key, choices=choices, required=False)
+    return forms.ChoiceField(label=metadata_key(known.key), choices=choices, required=False)
 
 
 # Of the choice of people: the tasks that no annotator has yet.

@@ -28,6 +28,7 @@ from annotate.models.transfer import ImportKind, ImportStatus
 from annotate.projects.read import current_criteria
 from annotate.verdicts.read import ground_truth, imported_labels
 from frontend.base.pages import ProjectPage, RefusalsShown, project_view, status_of
+from frontend.data.values import lines
 
 _WORDS = {METADATA: gettext_lazy("keep as metadata"), IGNORE: gettext_lazy("leave out")}
 
@@ -119,6 +120,18 @@ class SettleForm(forms.Form):
 
 # What is wrong with a file and can be put right by choosing other fields for its columns.
 _MAPPING_PROBLEMS = ("missing_column",)
+# What an import counts beside rows, new ones and those that were there.
+_COUNTED = {
+    "grouped": gettext_lazy("Given a group"),
+    "without_answer": gettext_lazy("Rows without an answer"),
+    "raters_created": gettext_lazy("New raters"),
+    "samples_with_named_claims": gettext_lazy("Samples whose claims the file named"),
+    "taken_as_answers": gettext_lazy("Answers that no longer abstain: their claims are labelled"),
+    "left_abstaining": gettext_lazy("Answers that abstain, left so: a batch asks about claims"),
+    "judges": gettext_lazy("Judges"),
+    "missing_scores": gettext_lazy("Missing scores"),
+    "seconds": gettext_lazy("Seconds"),
+}
 UNDER_WAY = (ImportStatus.WAITING, ImportStatus.RUNNING)
 
 
@@ -199,7 +212,7 @@ def _state(found: ImportJob) -> dict[str, Any]:
         "progress": progress_of(found),
         "under_way": found.status in UNDER_WAY,
         "can_start": bool(found.stored_as) and found.status != ImportStatus.DONE,
-        "more": {key: value for key, value in found.result.items() if key not in ("rows", "created", "unchanged")},
+        "more": [(words, found.result[key]) for key, words in _COUNTED.items() if key in found.result],
     }
 
 

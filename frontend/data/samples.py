@@ -23,6 +23,7 @@ from annotate.samples.read import flags_of
 from frontend.base.forms import SampleSearch
 from frontend.base.pages import ProjectPage, project_view
 from frontend.base.trail import sentence, unit_words, who
+from frontend.data.values import lines
 from frontend.reports.judge import outcome
 from frontend.reports.parts import disagreement_url, judge_url
 from judges.core.sample_read import Said, said_about
@@ -200,7 +201,7 @@ def sample(page: ProjectPage, sample_id: int) -> HttpResponse:
             for kind in ("claim", "fact", "entity", "answer", "sample")
             if units[kind] and (kind not in ("answer", "sample") or units[kind][0].said)
         ],
-        "metadata": sorted(found.metadata.items()),
+        "metadata": [(key, lines(value)) for key, value in sorted(found.metadata.items())],
         "walk": walk(page, found),
         "history": _history(page, found),
         "may_edit_claims": page.may("claims.change"),

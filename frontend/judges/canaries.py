@@ -11,10 +11,11 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
 from annotate.batches.sample_choice import MAX_SEED, new_seed
+from annotate.core.text_tables import number
 from frontend.base.pages import ProjectPage, RefusalsShown, project_view, status_of
 from frontend.judges.run_start import BudgetForm, estimate_page
 from frontend.judges.run_words import TONES, run_context
-from frontend.reports.shown import Shown, number, shown_share, worded
+from frontend.reports.shown import Shown, shown_share, worded
 from judges.canaries.read import canary_result, checks_of, flip_examples, one_check
 from judges.canaries.variants import BEHIND, IN_CONTEXT, INSTEAD, NUMBERED, VARIANTS
 from judges.canaries.write import DEFAULT_SAMPLES, MOST_SAMPLES, can_be_checked, check_canaries, estimate_canaries

@@ -14,9 +14,10 @@ from typing import Any
 
 from django.utils.translation import gettext as _
 
+from annotate.core.text_tables import number
 from frontend.reports.in_words import in_words
 from frontend.reports.plots.ink import JUDGE, TPR, plain
-from frontend.reports.shown import Shown, measure_rows, money, number, shown, signed
+from frontend.reports.shown import Shown, measure_rows, money, shown, signed
 from judges.core.scores_read import NO_OPTION
 from judges.lab.read import Found, Spent, title_of
 from judges.models import ScoreStatus, Trial

@@ -33,7 +33,7 @@ def failure_groups(page: ProjectPage, run: Run, progress: RunProgress, *, with_r
     if not progress.failed:
         return []
     found = failures(run, reader=page.user)
-    named = samples_named(page.project, {one.sample for one in found}).only("pk", "external_id", "claims")
+    named = samples_named(page.project, {one.sample for one in found}).only("pk", "external_id", "claims", "abstained")
     samples = {sample.external_id: sample for sample in named}
     groups = []
     for status, count in sorted(progress.by_status.items(), key=lambda item: -item[1]):

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from django.db.models import Count, F, Func, Q, TextField, Value
 
 from annotate.core.units import KIND_ORDER
 from annotate.models import Criterion, Project
 from annotate.models.project import UnitKind
-from annotate.projects.read import current_criteria
+from annotate.projects.read import criterion_names, current_criteria
 from frontend.reports.shown import Shown, shown
 from judges.kinds.registry import kind_named, runnable_kinds
 from judges.models import (
@@ -34,6 +34,8 @@ class Measured:
 
     unit: str
     dimension: str
+    # Of the criterion; its own one of the judge otherwise.
+    name: str = field(default="", compare=False)
 
     @property
     def unit_label(self) -> str:
@@ -97,11 +99,16 @@ def coverage_of(versions: Iterable[JudgeVersion]) -> dict[int, tuple[list[Measur
     found: dict[int, dict[Measured, Coverage]] = {version.pk: {} for version in versions}
     for version, kind, dimension, ok, every in counted:
         found[version][Measured(kind, dimension)] = Coverage(ok, every - ok)
-    return {version.pk: _together(version, found[version.pk]) for version in versions}
+    names = {pk: criterion_names(pk) for pk in {version.judge.project_id for version in versions}}
+    return {version.pk: _together(version, found[version.pk], names[version.judge.project_id]) for version in versions}
 
 
-def _together(version: JudgeVersion, found: Mapping[Measured, Coverage]) -> tuple[list[Measured], Coverage]:
-    measures = {*found, *measured_by_kind(version)}
+def _together(
+    version: JudgeVersion, found: Mapping[Measured, Coverage], names: Mapping[str, str]
+) -> tuple[list[Measured], Coverage]:
+    measures = [
+        replace(one, name=names.get(one.dimension, one.dimension)) for one in {*found, *measured_by_kind(version)}
+    ]
     return (
         sorted(measures, key=lambda one: (KIND_ORDER.index(one.unit), one.dimension)),
         Coverage(sum(one.ok for one in found.values()), sum(one.failed for one in found.values())),

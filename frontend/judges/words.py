@@ -8,6 +8,8 @@ from typing import Any
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
+from annotate.core.text_tables import number
+from annotate.projects.read import criterion_names
 from frontend.judges.kinds.registry import choice_words
 from judges.models import JudgeVersion
 from judges.versions.read import Difference
@@ -75,19 +77,19 @@ def config_facts(version: JudgeVersion, *, with_examples: bool) -> list[dict[str
     is_long: of a text that keeps its lines."""
     endpoint = version.endpoint
     facts: list[dict[str, Any]] = [] if endpoint is None else [{"name": _FIELDS["endpoint"], "value": endpoint.name}]
-    config = version.config
+    config, names = version.config, criterion_names(version.judge.project_id)
     for name in sorted(config, key=lambda name: (_ORDER.get(name, len(_ORDER)), name)):
         if name in _TOLD_ELSEWHERE:
             continue
-        words = _field_words(name, config[name], with_examples=with_examples)
+        words = _field_words(name, config[name], names, with_examples=with_examples)
         if words:
             is_long = "\n" in words or len(words) > LONG
             facts.append({"name": field_name(name), "value": words, "is_long": is_long})
     return facts
 
 
-def _field_words(name: str, value: Any, *, with_examples: bool) -> str:
-    """A field at the top of a configuration; "" when it has nothing."""
+def _field_words(name: str, value: Any, names: Mapping[str, str], *, with_examples: bool) -> str:
+    """A field at the top of a configuration; "" when it has nothing. names: of criteria, by their keys."""
     if value in (None, "", [], {}):
         return ""
     if name == "examples":
@@ -99,6 +101,10 @@ def _field_words(name: str, value: Any, *, with_examples: bool) -> str:
         }
     if (chosen := choice_words(name, value)) is not None:
         return chosen
+    if name == "criterion":
+        return names.get(value, value)
+    if name == "members":
+        return "\n".join(_member_line(one, names) for one in value)
     if name in _LINES:
         return "\n".join(_LINES[name](one) for one in value)
     if isinstance(value, Mapping | list) and not all(isinstance(one, str | int | float) for one in value):
@@ -122,19 +128,18 @@ def _option_line(option: Mapping[str, Any]) -> str:
     return f"{named}: {option['help']}" if option.get("help") else named
 
 
-def _member_line(member: Mapping[str, Any]) -> str:
-    named = f"{member['judge']} ({member['version']}): {member['dimension']}"
+def _member_line(member: Mapping[str, Any], names: Mapping[str, str]) -> str:
+    named = f"{member['judge']} ({member['version']}): {names.get(member['dimension'], member['dimension'])}"
     if "weight" not in member:
         return named
     flipped = " " + _("flipped") if member.get("direction") == "flipped" else ""
-    return f"{member['weight']:g} × {named}{flipped}"
+    return f"{number(member['weight'])} × {named}{flipped}"
 
 
 # Lists that have a line for each of their members.
 _LINES: Mapping[str, Callable[[Mapping[str, Any]], str]] = {
     "options": _option_line,
     "requirements": lambda one: f"{one['weight']:g} × {one['text']}",
-    "members": _member_line,
 }
 
 
@@ -148,15 +153,18 @@ def difference_rows(
     """In the order in which a configuration is shown, the prompt first; what consists of many parts in one row.
     before, after: None where it isn't there; lines: of long texts."""
     rows: dict[str, dict[str, Any]] = {}
+    names = criterion_names(newer.judge.project_id)
     for difference in differences:
         path = difference.field.removeprefix("config.")
         top = path.split(".")[0]
         if top in _WHOLE:
-            was, now = (_field_words(top, one.config.get(top), with_examples=True) for one in (older, newer))
+            was, now = (_field_words(top, one.config.get(top), names, with_examples=True) for one in (older, newer))
             rows[top] = {"name": field_name(top), "before": was, "after": now}
             continue
         before, after = (
-            None if value is None else choice_words(path, value) or value_words(value)
+            None
+            if value is None
+            else choice_words(path, value) or _of_criterion(path, value, names) or value_words(value)
             for value in (difference.older, difference.newer)
         )
         is_long = any("\n" in text or len(text) > LONG for text in (before, after) if text)
@@ -167,6 +175,10 @@ def difference_rows(
         return path != "prompt", _ORDER.get(path.split(".", maxsplit=1)[0], len(_ORDER)), path
 
     return [rows[path] for path in sorted(rows, key=place)]
+
+
+def _of_criterion(path: str, value: Any, names: Mapping[str, str]) -> str | None:
+    return names.get(value) if path.rpartition(".")[2] in ("criterion", "dimension") else None
 
 
 def is_example(path: str) -> bool:
@@ -191,7 +203,7 @@ def value_words(value: Any) -> str:
     if value is None:
         return _("none")
     if isinstance(value, float):
-        return f"{value:g}"
+        return number(value)
     if isinstance(value, list):
         return ", ".join(value_words(one) for one in value) or _("none")
     return str(value)

@@ -13,6 +13,7 @@ from django.utils.http import urlencode
 from annotate.core.errors import Refusal
 from annotate.files.cells import guard
 from annotate.models import Sample
+from annotate.projects.read import criterion_names
 from annotate.projects.trail_read import Happening, TrailFilter, read_filter, trail, whole_trail
 from frontend.base.pages import ProjectPage, RefusalsShown, project_view, status_of
 from frontend.base.trail import sentence, who
@@ -75,24 +76,25 @@ class _Echo:
 
 
 def _lines(page: ProjectPage, asked: TrailFilter) -> Iterator[str]:
-    writer = csv.writer(_Echo())
+    writer, criteria = csv.writer(_Echo()), criterion_names(page.project)
     yield writer.writerow(_COLUMNS)
     for row in whole_trail(project=page.project, reader=page.user, asked=asked):
         actor = row.actor.username if row.actor else ""
-        what = " ".join(filter(None, [sentence(row), row.details.get("held_back", "")]))
+        what = " ".join(filter(None, [sentence(row, criteria), row.details.get("held_back", "")]))
         cells = [row.at.isoformat(), actor, row.action, row.subject, what]
         yield writer.writerow([guard(cell) for cell in cells])
 
 
 def _shown(page: ProjectPage, rows: list[Happening]) -> list[dict[str, Any]]:
     names = {row.details["sample"] for row in rows if "sample" in row.details}
+    criteria = criterion_names(page.project)
     samples = dict(Sample.objects.filter(project=page.project, external_id__in=names).values_list("external_id", "pk"))
     return [
         {
             "at": row.at,
             "who": who(row),
             "by_nobody": row.actor is None,
-            "what": sentence(row),
+            "what": sentence(row, criteria),
             "note": row.details.get("comment") or row.details.get("reason") or "",
             "sample": samples.get(row.details.get("sample", "")),
         }

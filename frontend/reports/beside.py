@@ -8,9 +8,9 @@ from typing import Any
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop
 
-from annotate.core.text_tables import UNDEFINED, figure
+from annotate.core.text_tables import UNDEFINED, figure, number
 from frontend.reports.in_words import in_words, plot_in_words
-from frontend.reports.shown import from_to, number, shown, shown_share, spelt, worded
+from frontend.reports.shown import from_to, shown, shown_share, spelt, worded
 
 VERDICTS = {
     "at_or_above_ceiling": gettext_noop(

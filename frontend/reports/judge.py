@@ -8,11 +8,11 @@ from typing import Any
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop
 
-from annotate.core.text_tables import figure
+from annotate.core.text_tables import figure, number
 from annotate.core.units import unit_title
 from frontend.reports.beside import beside_context
 from frontend.reports.in_words import in_words, plot_in_words, trust_in_words
-from frontend.reports.shown import Links, from_to, number, percent, shown, shown_share, worded
+from frontend.reports.shown import Links, from_to, percent, shown, shown_share, worded
 from judges.certificates.triage_read import latest_look, left_to_people
 from judges.models import AlignmentReport
 

@@ -20,13 +20,14 @@ from annotate.api.serializers import whole_number
 from annotate.core.errors import Invalid, Refusal
 from annotate.core.rows import first_or_raise
 from annotate.core.scales import as_number
+from annotate.core.text_tables import number
 from annotate.core.texts import is_storable
 from annotate.models import Criterion
 from annotate.projects.read import one_criterion
 from frontend.base.pages import ProjectPage, project_view
 from frontend.reports.in_words import in_words, trust_in_words
 from frontend.reports.parts import judge_url
-from frontend.reports.shown import Shown, from_to, number, percent, shown
+from frontend.reports.shown import Shown, from_to, percent, shown
 from judges.certificates.drift_read import drift_sentence
 from judges.certificates.gate import Gate, gate_markdown, held_to
 from judges.certificates.validity import Validity, certificate_validity

@@ -50,10 +50,6 @@ def from_to(low: str, high: str) -> str:
     return _("%(low)s to %(high)s") % {"low": low, "high": high}
 
 
-def number(value: float | None) -> str:
-    return UNDEFINED if value is None else f"{value:.4g}"
-
-
 def percent(share: float | None) -> str:
     return UNDEFINED if share is None else f"{share:.1%}"
 

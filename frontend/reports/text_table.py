@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import alignment
-from annotate.core.text_tables import UNDEFINED, figure, interval, markdown_table, text_table
+from annotate.core.text_tables import figure, interval, markdown_table, number, text_table
 from frontend.reports.in_words import in_words
 
 _HEAD = ["judge", "kappa [95% interval]", "n", "clusters", "threshold", "TPR", "TNR", "ROC AUC", "Spearman"]
@@ -53,7 +53,7 @@ def _row(title: str, row: Mapping[str, Any]) -> list[object]:
         interval(at["kappa"]),
         at["kappa"]["n"],
         at["kappa"]["clusters"],
-        UNDEFINED if at["threshold"] is None else f"{at['threshold']:.4g}",
+        number(at["threshold"]),
         figure(at["tpr"]["value"], 2),
         figure(at["tnr"]["value"], 2),
         figure(row["roc_auc"]["value"]),

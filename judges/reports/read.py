@@ -19,6 +19,7 @@ from alignment.base.estimate import Remark, remark
 from annotate.batches.draws_read import finished_draw
 from annotate.core.blindness import Reader
 from annotate.core.rows import first_or_raise
+from annotate.core.text_tables import number
 from annotate.core.units import unit_number, unit_text
 from annotate.models import Criterion, Label, Project, Sample, Task, Verdict
 from annotate.models.batch import TaskStatus
@@ -241,7 +242,7 @@ def _excerpt(text: str, limit: int) -> str:
 def said_by_judge(value: Any, score: float | None, basis: str) -> str:
     """Pass or fail, or the label, with the score behind it."""
     text = str(value) if basis == "labels" else (_("pass") if value else _("fail"))
-    return text if score is None else f"{text} ({score:.4g})"
+    return text if score is None else f"{text} ({number(score)})"
 
 
 def outcome(first: str, second: str, pair: Mapping[str, Any]) -> Remark:

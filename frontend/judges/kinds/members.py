@@ -8,6 +8,7 @@ from typing import Any
 
 from annotate.models import Project
 from annotate.models.project import UnitKind
+from annotate.projects.read import criterion_names
 from frontend.judges.table import judge_rows
 
 
@@ -19,8 +20,9 @@ def member_choices(project: Project, config: Mapping[str, Any]) -> list[tuple[st
         if row.version is not None
         for one in row.measures
     ]
+    names = criterion_names(project)
     return [
-        (_key(one), f"{one[0]} ({one[1]}): {one[2]}, {UnitKind(one[3]).label}")
+        (_key(one), f"{one[0]} ({one[1]}): {names.get(one[2], one[2])}, {UnitKind(one[3]).label}")
         for one in dict.fromkeys([*in_use, *_members(config)])
     ]
 

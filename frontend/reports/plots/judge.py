@@ -11,8 +11,7 @@ from matplotlib.ticker import FuncFormatter, MaxNLocator
 
 from alignment.base.estimate import Remark, remark
 from alignment.judging.triage import RISK
-from annotate.core.text_tables import figure as number
-from annotate.core.text_tables import interval
+from annotate.core.text_tables import figure, interval, number
 from frontend.reports.plots.ink import BAND, JUDGE, TNR, TPR
 from frontend.reports.plots.svg import Words, above, draw
 
@@ -27,8 +26,8 @@ def sweep_plot(name: str, judge: str, curve: dict[str, list[float | None]], chos
     if chosen is None:
         description = remark("sweep_undefined")
     else:
-        best = number(curve["kappa"][curve["thresholds"].index(chosen)], 2)
-        description = remark("sweep_best", kappa=best, threshold=f"{chosen:.4g}")
+        best = figure(curve["kappa"][curve["thresholds"].index(chosen)], 2)
+        description = remark("sweep_best", kappa=best, threshold=number(chosen))
     title = remark("sweep_of", judge=judge)
     return draw(name, title, [description], (7.2, 3.0), partial(_paint, curve=curve, chosen=chosen), MARGINS)
 
@@ -44,7 +43,7 @@ def _paint(axes: Axes, words: Words, curve: dict[str, Any], chosen: float | None
         line.set(marker=marker, gid=f"line-{key}")
     if chosen is not None:
         axes.axvline(chosen, color="black", linewidth=1, alpha=0.6, gid="chosen")
-        above(axes, chosen, words(remark("chosen_on_dev", threshold=f"{chosen:.4g}")), (4, 2))
+        above(axes, chosen, words(remark("chosen_on_dev", threshold=number(chosen))), (4, 2))
     axes.axhline(0, color="black", linewidth=0.8, alpha=0.4)
     axes.set_ylim(min([-0.05, *(value - 0.05 for value in curve["kappa"] if value is not None)]), 1.05)
     axes.set_xlabel(words(remark("threshold")))
@@ -60,8 +59,8 @@ def histogram_plot(name: str, judge: str, histogram: dict[str, Any], chosen: flo
     passes, fails, edges = (histogram[key] for key in ("passes", "fails", "edges"))
     description = remark(
         "scores_spread",
-        low=f"{edges[0]:.4g}",
-        high=f"{edges[-1]:.4g}",
+        low=number(edges[0]),
+        high=number(edges[-1]),
         passes=sum(passes),
         where=_peak(passes, edges),
         fails=sum(fails),
@@ -75,7 +74,7 @@ def _peak(counts: list[int], edges: list[float]) -> Remark:
     if not sum(counts):
         return remark("nowhere")
     at = counts.index(max(counts))
-    return remark("between", low=f"{edges[at]:.4g}", high=f"{edges[at + 1]:.4g}")
+    return remark("between", low=number(edges[at]), high=number(edges[at + 1]))
 
 
 def _histogram_paint(axes: Axes, words: Words, histogram: dict[str, Any], chosen: float | None) -> None:
@@ -87,7 +86,7 @@ def _histogram_paint(axes: Axes, words: Words, histogram: dict[str, Any], chosen
     axes.axhline(0, color="black", linewidth=0.8)
     if chosen is not None:
         axes.axvline(chosen, color="black", linewidth=1, alpha=0.6)
-        above(axes, chosen, words(remark("chosen_on_dev", threshold=f"{chosen:.4g}")), (4, 2))
+        above(axes, chosen, words(remark("chosen_on_dev", threshold=number(chosen))), (4, 2))
     axes.yaxis.set_major_locator(MaxNLocator(nbins=5, integer=True))
     axes.yaxis.set_major_formatter(FuncFormatter(lambda count, _: f"{abs(count):.0f}"))
     axes.set_xlabel(words(remark("score")))

@@ -1,11 +1,15 @@
+import re
+
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
+from annotate.api.files_serializers import ImportResult
 from annotate.models import ImportJob, Project, User
 from annotate.models.transfer import ImportStatus
+from frontend.data import files
 from tests.clients import as_user
 
 CSV = b"q,reply,tier\nWhy?,Because.,gold\nHow?,<b>So</b>.,silver\n"
@@ -151,3 +155,23 @@ def test_the_number_of_queries_does_not_grow(alice: User, project: Project) -> N
     with CaptureQueriesContext(connection) as many:
         client.get("/p/help/import/")
     assert len(many) == len(few)
+
+
+def test_a_preview_shows_lists_as_lines_and_no_python(alice: User, project: Project) -> None:
+    row = b'{"question": "q", "answer": "a", "contexts": [{"id": "d", "text": "One."}, "Two."], "meta": {"deep": true}}'
+    page = as_user(alice).get(send(as_user(alice), row, "answers.jsonl")).content.decode()
+    assert "<li><bdi>One.</bdi></li><li><bdi>Two.</bdi></li>" in page
+    assert "<bdi>deep: true</bdi>" in page
+    assert "[&#x27;" not in page
+    assert "{&#x27;" not in page
+
+
+def test_what_was_counted_has_words(alice: User, project: Project) -> None:
+    client = as_user(alice)
+    at = send(client, b'{"id": "g", "question": "q", "ground_truth": "r", "entities": ["e"]}', "gold.jsonl")
+    client.post(at, {f"column_{n}": target for n, target in enumerate(["id", "question", "reference", "entities"])})
+    done = client.get(at).content.decode()
+    assert "Rows without an answer" in done
+    assert "_" not in "".join(re.findall("<dt>(.*?)</dt>", done))
+    # Every count that an import may have.
+    assert set(files._COUNTED) == set(ImportResult().fields) - {"rows", "created", "unchanged"}

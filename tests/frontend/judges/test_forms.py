@@ -181,7 +181,7 @@ def test_a_composite_of_two(alice: User, judge: Judge) -> None:
     create_judge(project=judge.project, name="Runs", kind="lexical", config={**OVERLAP, "measure": "rouge_l"})
     page = client.get(at)
     members = {name: key for key, name in page.context["config"].rows[0].fields["member"].choices}
-    words, runs = members["Words (1): support, Claim"], members["Runs (1): support, Claim"]
+    words, runs = members["Words (1): Support, Claim"], members["Runs (1): Support, Claim"]
     rows = {f"config-member-{n}-{name}": "" for n in range(4) for name in ("member", "weight", "low", "high")}
     rows |= {"config-member-TOTAL_FORMS": "4", "config-member-INITIAL_FORMS": "4", "config-per": "unit"}
     rows |= {"config-member-0-member": words, "config-member-0-weight": "2", "config-member-2-member": runs}
