@@ -13,6 +13,7 @@ from celery import shared_task
 from annotate.models import Criterion, User
 from judges.reports import up_to_date
 from judges.reports import write as reports
+from judges.reports.read import Labels
 from judges.runs.places import Place
 from judges.runs.work import wake_all, work
 
@@ -20,11 +21,10 @@ _PATIENCE_SECONDS = 5.0
 
 
 @shared_task(name="judges.tasks.freeze_report")
-def freeze_report(criterion_id: int, user_id: int | None = None) -> None:
+def freeze_report(criterion_id: int, user_id: int | None = None, labels: Labels = "settled") -> None:
     criterion = Criterion.objects.select_related("project").get(pk=criterion_id)
-    reports.freeze_report(
-        criterion=criterion, user=None if user_id is None else User.objects.filter(pk=user_id).first()
-    )
+    user = None if user_id is None else User.objects.filter(pk=user_id).first()
+    reports.freeze_report(criterion=criterion, user=user, labels=labels)
 
 
 @shared_task(name="judges.tasks.look_for_reports")

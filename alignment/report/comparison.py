@@ -2,7 +2,7 @@
 disagree most.
 """
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from heapq import nsmallest
@@ -30,7 +30,8 @@ class Comparison:
     units people said something about. labels: its labels, for a judge that answers with the criterion's options.
     decisions: pass or fail by the judge on the dev part. curve: all thresholds on dev. note: the kappa paradox, where
     it applies. margins: by how much each decision on dev cleared its threshold, for a judge that needs
-    one.
+    one. open_decisions: pass or fail by the judge on dev units that several people labelled and that are not settled:
+    how well people agree with each other and with it needs no verdict.
     """
 
     judged: Judged
@@ -42,20 +43,34 @@ class Comparison:
     curve: Sweep | None = None
     note: Remark | None = None
     margins: dict[UnitKey, float] = field(default_factory=dict)
+    open_decisions: dict[UnitKey, bool] = field(default_factory=dict)
 
 
 def reference_figures(reference: Reference) -> dict[str, Any]:
     if reference.passing is None:
         unread = {"positives": None, "ties": None, "reason": NO_PASSES}
-        return {"method": METHOD, "units": len(reference.units), **unread}
+        return {"method": METHOD, "units": len(reference.counted), **unread, **_settled(reference)}
     return {
         "method": METHOD,
         "units": len(reference.positive),
         "positives": sum(reference.positive.values()),
         "ties": reference.ties,
         "verdicts": len(reference.evidence.verdicts),
-        "single_labels": reference.single_labels,
         "reason": None,
+        **_settled(reference),
+    }
+
+
+def _settled(reference: Reference) -> dict[str, Any]:
+    """Whether the reference is settled units only; ``unsettled`` counts the units that are not, left out then and among
+    the others else."""
+    evidence = reference.evidence
+    counted = Counter(evidence.unsettled.values())
+    return {
+        "settled_only": evidence.settled_only,
+        "unsettled": {why: counted[why] for why in ("single", "elsewhere", "open")},
+        "single_labels": reference.single_labels,
+        "declared": [row._asdict() for row in evidence.declared],
     }
 
 
@@ -78,8 +93,23 @@ def compare(reference: Reference, said: JudgeScores) -> Comparison:
         "labels": _label_agreement(judged),
     }
     curve = judged.sweep(judged.dev) if judged.dev else None
+    unsettled, is_dev = reference.evidence.unsettled, reference.evidence.is_dev
     return Comparison(
-        judged, said, row, judged.scores, judged.labels, decided.decisions, curve, decided.note, decided.margins
+        judged=judged,
+        said=said,
+        row=row,
+        scores=judged.scores,
+        labels=judged.labels,
+        decisions=decided.decisions,
+        curve=curve,
+        note=decided.note,
+        margins=decided.margins,
+        # What has no side yet may come to test.
+        open_decisions={
+            unit: passes
+            for unit, passes in decided.left_out.items()
+            if unsettled[unit] == "open" and is_dev.get(unit[0], False)
+        },
     )
 
 
@@ -191,7 +221,8 @@ def furthest(reference: Reference, one: Comparison, limit: int = PER_JUDGE) -> l
     people, judge = _people(reference, one), _judge(reference, one)
     human = reference.human or people
     is_dev = reference.evidence.is_dev
-    open_units = {unit for unit in people.keys() & judge.keys() if is_dev.get(unit[0], reference.passing is None)}
+    both = (people.keys() & judge.keys()) - reference.left_out
+    open_units = {unit for unit in both if is_dev.get(unit[0], reference.passing is None)}
     rows = [Distant(unit, abs(people[unit] - judge[unit]), human.get(unit)) for unit in open_units]
     apart = [row for row in rows if row.distance > 0]
     return nsmallest(limit, apart, key=lambda row: (-row.distance, reading_order(row.unit)))
@@ -218,13 +249,14 @@ def _judge(reference: Reference, one: Comparison) -> Mapping[UnitKey, float]:
         return {unit: float(value in criterion.passes) for unit, value in one.labels.items()}
     if one.labels and reference.mean is None:
         return dict.fromkeys(one.labels, 1.0)
-    scaled = _between(one.scores, criterion.levels if one.labels else list(one.scores.values()))
+    compared = [score for unit, score in one.scores.items() if unit not in reference.left_out]
+    scaled = _between(one.scores, criterion.levels if one.labels else compared)
     return scaled if one.said.higher_is_better else {unit: 1 - score for unit, score in scaled.items()}
 
 
 def _between(values: Mapping[UnitKey, float], ends: Sequence[Any]) -> dict[UnitKey, float]:
     """Values from 0 at the lowest end to 1 at the highest; all in the middle when there is only one."""
-    if not values:
+    if not values or not ends:
         return {}
     low, high = min(ends), max(ends)
     return {unit: (value - low) / (high - low) if high > low else 0.5 for unit, value in values.items()}

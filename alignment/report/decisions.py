@@ -1,5 +1,7 @@
 """A judge's pass and fail against people's: day to day on dev, and at a look on test."""
 
+from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -9,6 +11,7 @@ from alignment.agreement.multirater import gwet_ac1
 from alignment.agreement.summary import paradox_note
 from alignment.base.estimate import Estimate, Remark, estimates_as_dicts, remark
 from alignment.base.ratings import Ratings
+from alignment.base.tables import kappa
 from alignment.judging.looks import kappa_at_look, level_of_look
 from alignment.judging.threshold import ThresholdResult, at_threshold
 from alignment.report.evidence import UnitKey
@@ -24,22 +27,25 @@ _FIGURES = ("kappa", "tpr", "tnr", "f1", "precision", "accuracy", "mcc")
 @dataclass(frozen=True, eq=False, slots=True)
 class Decided:
     """row: the figures as plain JSON. decisions: pass or fail by the judge, of the units that the figures rest on.
-    note: the kappa paradox, where it applies. margins: those of CrossFitted; none on test."""
+    note: the kappa paradox, where it applies. margins, left_out: those of CrossFitted; none on test."""
 
     row: dict[str, Any]
     decisions: dict[UnitKey, bool]
     note: Remark | None
     margins: dict[UnitKey, float] = field(default_factory=dict)
+    left_out: dict[UnitKey, bool] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, eq=False, slots=True)
 class CrossFitted:
     """Pass or fail of every dev unit by a judge, none by a threshold that was chosen on it; ``reason``: why there are
-    no decisions. ``margins``: by how much a score cleared its threshold, negative for a fail; empty for labels."""
+    no decisions. ``margins``: by how much a score cleared its threshold, negative for a fail; empty for labels.
+    ``left_out``: pass or fail of ``Judged.left_out``, by the same thresholds."""
 
     decisions: dict[UnitKey, bool]
     margins: dict[UnitKey, float]
     reason: Remark | None
+    left_out: dict[UnitKey, bool] = field(default_factory=dict)
 
 
 def cross_fitted(judged: Judged) -> CrossFitted:
@@ -48,18 +54,26 @@ def cross_fitted(judged: Judged) -> CrossFitted:
     if reason is not None:
         return CrossFitted({}, {}, reason)
     if judged.answers_labels:
-        return CrossFitted(decisions_at(judged, judged.dev, None), {}, None)
+        return CrossFitted(
+            decisions_at(judged, judged.dev, None), {}, None, decisions_at(judged, judged.left_out, None)
+        )
     decisions: dict[UnitKey, bool] = {}
     margins: dict[UnitKey, float] = {}
-    for inside, outside in _folds(judged):
+    # No threshold was chosen on samples of which nothing is settled.
+    left_out = decisions_at(judged, judged.left_out, judged.sweep(judged.dev).best_threshold)
+    for fold, inside, outside in _folds(judged):
         threshold = judged.sweep(outside).best_threshold
         if threshold is None:
             return CrossFitted({}, {}, TOO_FEW)
         decisions |= decisions_at(judged, inside, threshold)
         sign = 1 if judged.said.higher_is_better else -1
         margins |= {unit: sign * (judged.scores[unit] - threshold) for unit in inside}
+        beside = [unit for unit in judged.left_out if judged.reference.fold_of.get(unit[0]) == fold]
+        left_out |= decisions_at(judged, beside, threshold)
     # Back in their own order: folds shuffle samples.
-    return CrossFitted({unit: decisions[unit] for unit in judged.dev}, {u: margins[u] for u in judged.dev}, None)
+    return CrossFitted(
+        {unit: decisions[unit] for unit in judged.dev}, {u: margins[u] for u in judged.dev}, None, left_out
+    )
 
 
 def on_dev(judged: Judged) -> Decided:
@@ -71,7 +85,27 @@ def on_dev(judged: Judged) -> Decided:
     if found.reason is not None:
         return _none(found.reason, "dev")
     threshold = None if judged.answers_labels else judged.sweep(judged.dev).best_threshold
-    return replace(_measured(judged, found.decisions, threshold), margins=found.margins)
+    measured = _measured(judged, found.decisions, threshold)
+    row = {**measured.row, "left_out": _bounds(judged, found)}
+    return replace(measured, row=row, margins=found.margins, left_out=found.left_out)
+
+
+def _bounds(judged: Judged, found: CrossFitted) -> dict[str, Any] | None:
+    """Kappa if people came to agree with the judge on every unit that is left out, and if they did on none; None where
+    none is."""
+    if not found.left_out:
+        return None
+    settled = Counter((judged.reference.positive[unit], passes) for unit, passes in found.decisions.items())
+    rest = Counter(found.left_out.values())
+    agree = settled + Counter({(passes, passes): n for passes, n in rest.items()})
+    differ = settled + Counter({(not passes, passes): n for passes, n in rest.items()})
+    return {"units": rest.total(), "all_agree": kappa_of_counts(agree), "none_agrees": kappa_of_counts(differ)}
+
+
+def kappa_of_counts(counts: Mapping[tuple[bool, bool], int]) -> float | None:
+    """Of pairs of people's pass and the judge's; None where it is undefined."""
+    found = float(kappa(np.array([counts[people, judge] for people in (False, True) for judge in (False, True)])))
+    return found if np.isfinite(found) else None
 
 
 def on_test(judged: Judged, look: int) -> Decided:
@@ -99,17 +133,18 @@ def decisions_at(judged: Judged, units: list[UnitKey], threshold: float | None) 
     return {unit: scores[unit] >= threshold if higher else scores[unit] <= threshold for unit in units}
 
 
-def _folds(judged: Judged) -> list[tuple[list[UnitKey], list[UnitKey]]]:
-    """Of each fold the units inside and outside; the same samples for every judge."""
+def _folds(judged: Judged) -> list[tuple[int, list[UnitKey], list[UnitKey]]]:
+    """Each fold with the units inside and outside; the same samples for every judge."""
     fold_of = judged.reference.fold_of
     parts = [
         (
+            fold,
             [unit for unit in judged.dev if fold_of[unit[0]] == fold],
             [unit for unit in judged.dev if fold_of[unit[0]] != fold],
         )
         for fold in range(FOLDS)
     ]
-    return [(inside, outside) for inside, outside in parts if inside]
+    return [part for part in parts if part[1]]
 
 
 def _measured(
@@ -142,6 +177,7 @@ def _measured(
         **estimates_as_dicts(found, _FIGURES),
         "ac1": ac1.as_dict(),
         "confusion": found.confusion,
+        "left_out": None,
         "reason": None,
     }
     return Decided(row, decisions, paradox_note(found.kappa, found.accuracy, ac1))
@@ -149,4 +185,5 @@ def _measured(
 
 def _none(reason: Remark, split: str) -> Decided:
     undefined = {name: Estimate.undefined(reason).as_dict() for name in (*_FIGURES, "ac1")}
-    return Decided({"threshold": None, "split": split, **undefined, "confusion": None, "reason": reason}, {}, None)
+    row = {"threshold": None, "split": split, **undefined, "confusion": None, "left_out": None, "reason": reason}
+    return Decided(row, {}, None)

@@ -5,9 +5,11 @@ randomness, one generator for each figure.
 """
 
 import hashlib
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field, fields
-from typing import Any, NamedTuple
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, fields, replace
+from itertools import compress
+from typing import Any, Literal, NamedTuple, Self
 
 import numpy as np
 
@@ -66,6 +68,10 @@ class JudgeScores:
         return self.judge, self.version, self.dimension
 
 
+# Its fields that are of units.
+_BY_UNIT = ("numbers", "labels", "failed", "again")
+
+
 class Before(NamedTuple):
     """A label that its rater has replaced by one of a later task."""
 
@@ -84,14 +90,35 @@ class Chance(NamedTuple):
     stratum: int
 
 
+# Why a unit is not settled: one label that only its rater stands behind, given here or made elsewhere; or several that
+# are still open, as their batch goes on or a reviewer has to decide.
+Unsettled = Literal["single", "elsewhere", "open"]
+
+
+class Declared(NamedTuple):
+    """Units that one label settles because an admin said so: how many, who, on which day (UTC), and for which batch.
+    ``batch`` None: for labels made elsewhere. ``by`` "": on the command line."""
+
+    units: int
+    by: str
+    day: str
+    batch: int | None
+
+
 @dataclass(frozen=True, eq=False, slots=True)
 class Evidence:
     """``units``, ``raters``, ``values``: one row per label that counts, in the order of unit and rater; beside them
     ``days`` ("2026-11-21", UTC), None where the day is unknown, as of labels made elsewhere, and ``seconds`` since the
-    rater's choice before it in the same task, None where there is none or the gap is too long to have been work.
+    rater's choice before it in the same task, None where there is none or the gap is too long to have been work; and
+    ``too_fast``: whether it came faster than its rater can have read what it is about; and ``waiting``: whether it is
+    no part of its unit's value before its batch is done with it, since labels made elsewhere settle the unit so far.
 
     ``before``: labels that the same rater had given the same unit, and that no longer count.
-    ``verdicts``: the values that reviewers or the rule settled. ``is_dev``: the side of each sample that has one.
+    ``verdicts``: the values that reviewers or the rule settled. ``unsettled``: units with labels that settle nothing
+    yet, which judges are compared with only where ``settled_only`` is false. ``declared``: whose word it is that single
+    labels settle units. ``is_dev``: whether each sample that is dev or test is dev; on neither side are samples that
+    are kept for comparing systems, and those that have none yet. ``groups``: of each sample that varies together with
+    others, such as the answers to one question, the name of their group; every other sample is its own.
     ``judges``: of each judge its latest version; ``earlier``: the versions before it. ``metadata``: of each sample with
     labels, the values that may name a slice. ``chances``: of every sample of the latest finished draw, labelled or
     skipped, and of every sample labelled before it; the draw stands for samples that came later. Empty when nothing was
@@ -112,6 +139,8 @@ class Evidence:
     is_dev: Mapping[str, bool] = field(default_factory=dict)
     days: Sequence[str | None] = ()
     seconds: Sequence[float | None] = ()
+    too_fast: Sequence[bool] = ()
+    waiting: Sequence[bool] = ()
     before: Sequence[Before] = ()
     earlier: Sequence[JudgeScores] = ()
     metadata: Mapping[str, Mapping[str, Value]] = field(default_factory=dict)
@@ -119,6 +148,34 @@ class Evidence:
     sizes: Mapping[str, int] = field(default_factory=dict)
     whole: Sequence[JudgeScores] = ()
     measures: Mapping[str, str] = field(default_factory=dict)
+    unsettled: Mapping[UnitKey, Unsettled] = field(default_factory=dict)
+    settled_only: bool = True
+    declared: Sequence[Declared] = ()
+
+    def samples(self) -> list[str]:
+        """Those of which people or judges said something, in order."""
+        said: list[Iterable[UnitKey]] = [self.units, self.verdicts, (row.unit for row in self.before)]
+        said += [getattr(one, name) for one in (*self.judges, *self.earlier, *self.whole) for name in _BY_UNIT]
+        return sorted({sample for units in said for sample, _ in units})
+
+    def deciding(self) -> Self:
+        """Only with the labels that say what a unit's value is."""
+        if not (self.settled_only and any(self.waiting)):
+            return self
+        return self.kept([not waits for waits in self.waiting])
+
+    def without_single(self) -> Self:
+        """Without units of one label that settles nothing."""
+        alone = {unit for unit, why in self.unsettled.items() if why != "open"}
+        if not (self.settled_only and alone):
+            return self
+        rest = {unit: why for unit, why in self.unsettled.items() if unit not in alone}
+        return replace(self.kept([unit not in alone for unit in self.units]), unsettled=rest)
+
+    def kept(self, rows: Sequence[bool]) -> Self:
+        """Only with these labels."""
+        columns: dict[str, Any] = {name: list(compress(getattr(self, name), rows)) for name in _BY_LABEL}
+        return replace(self, **columns)
 
     def ratings(self) -> Ratings:
         """The labels on the criterion's own scale; the cluster is the sample."""
@@ -132,8 +189,9 @@ class Evidence:
         )
 
 
-FORMAT = 2
-_BY_UNIT = ("numbers", "labels", "failed", "again")
+# The columns of an evidence with a row per label.
+_BY_LABEL = ("units", "raters", "values", "days", "seconds", "too_fast", "waiting")
+FORMAT = 3
 
 
 def evidence_as_dict(evidence: Evidence) -> dict[str, Any]:
@@ -148,6 +206,8 @@ def evidence_as_dict(evidence: Evidence) -> dict[str, Any]:
             "value": list(evidence.values),
             "day": list(evidence.days),
             "seconds": list(evidence.seconds),
+            "too_fast": list(evidence.too_fast),
+            "waiting": list(evidence.waiting),
         },
         "before": {
             **_addresses([row.unit for row in evidence.before]),
@@ -155,6 +215,9 @@ def evidence_as_dict(evidence: Evidence) -> dict[str, Any]:
             "value": [row.value for row in evidence.before],
         },
         "verdicts": _columns(evidence.verdicts),
+        "unsettled": _columns(evidence.unsettled),
+        "settled_only": evidence.settled_only,
+        "declared": [row._asdict() for row in evidence.declared],
         "is_dev": dict(evidence.is_dev),
         "metadata": {sample: dict(values) for sample, values in evidence.metadata.items()},
         "chances": {
@@ -172,8 +235,10 @@ def evidence_as_dict(evidence: Evidence) -> dict[str, Any]:
 
 def evidence_from_dict(found: Mapping[str, Any]) -> Evidence:
     """Raises ValueError for another format, and for columns of unequal length."""
+    if found.get("format") == 2:
+        found = _of_before(found)
     if found.get("format") != FORMAT:
-        raise ValueError(f"evidence of format {found.get('format')!r}; this version reads format {FORMAT}")
+        raise ValueError(f"evidence of format {found.get('format')!r}; this version reads formats 2 and {FORMAT}")
     criterion = dict(found["criterion"])
     options = tuple(Option(**option) for option in criterion.pop("options"))
     passes = tuple(criterion.pop("passes"))
@@ -190,6 +255,8 @@ def evidence_from_dict(found: Mapping[str, Any]) -> Evidence:
         judges=[_scores(one) for one in found["judges"]],
         days=ratings["day"],
         seconds=ratings["seconds"],
+        too_fast=ratings["too_fast"],
+        waiting=ratings["waiting"],
         before=list(map(Before, _units(before), before["rater"], before["value"])),
         earlier=[_scores(one) for one in found["earlier"]],
         metadata=found["metadata"],
@@ -197,7 +264,27 @@ def evidence_from_dict(found: Mapping[str, Any]) -> Evidence:
         sizes=found["sizes"],
         whole=[_scores(one) for one in found["whole"]],
         measures=found["measures"],
+        unsettled=_mapping(found["unsettled"]),
+        settled_only=found["settled_only"],
+        declared=[Declared(**row) for row in found["declared"]],
     )
+
+
+def _of_before(found: Mapping[str, Any]) -> dict[str, Any]:
+    """Format 2 as the present one. Judges were compared with all that was labelled; which units were still open is not
+    known of it, nor how fast labels came."""
+    labels = Counter(_units(found["ratings"]))
+    verdicts = _mapping(found["verdicts"])
+    alone: dict[UnitKey, Unsettled] = {
+        unit: "single" for unit, count in labels.items() if count == 1 and unit not in verdicts
+    }
+    since = {
+        "unsettled": _columns(alone),
+        "settled_only": False,
+        "declared": [],
+        "ratings": {**found["ratings"], "too_fast": [], "waiting": []},
+    }
+    return {**found, **since, "format": FORMAT}
 
 
 def _said(one: JudgeScores) -> dict[str, Any]:

@@ -38,11 +38,12 @@ def refusal(reference: Reference, one: Comparison) -> Remark | None:
 def with_judge(reference: Reference, one: Comparison, *, only_judged: bool = False) -> Ratings:
     """All labels of people, or only those of units that the judge decided, and what the judge said of these.
 
-    On pass and fail where the criterion has them, the judge with its decisions on the dev part; else on the labels,
-    which need no threshold, and so on all units.
+    On pass and fail where the criterion has them, the judge with its decisions on the dev part, those on open units
+    among them: units on which people agreed at once would show people better than they are. Else on the labels, which
+    need no threshold, and so on all units.
     """
     people = reference.base
-    said = one.labels if reference.passing is None else one.decisions
+    said = one.labels if reference.passing is None else one.decisions | one.open_decisions
     ids = people.unit_ids or ()
     levels = people.levels or ()
     code_of = {unit: code for code, unit in enumerate(ids)}

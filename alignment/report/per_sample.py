@@ -152,7 +152,7 @@ def _graded(sheet: _Sheet, comparisons: Sequence[Comparison]) -> _Sides:
     if reference.mean is None:
         return _Sides(sheet.of_units({}), [], NO_GRADES)
     settled = {unit: float(value) for unit, value in reference.evidence.verdicts.items()}
-    grades = {**reference.mean, **settled}
+    grades = {unit: mean for unit, mean in reference.mean.items() if unit not in reference.left_out} | settled
     if (min(grades.values(), default=0.0) if levels is None else levels[0]) < 0:
         return _Sides(sheet.of_units({}), [], NO_GRADES)
     judges = []

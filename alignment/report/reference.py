@@ -15,7 +15,7 @@ from alignment.base.ratings import Ratings
 from alignment.calibration.split import folds
 from alignment.judging.annotator_errors import pass_or_fail
 from alignment.judging.reference import mean_value, reference_majority
-from alignment.report.evidence import Evidence, UnitKey, Value, generator
+from alignment.report.evidence import Evidence, UnitKey, Unsettled, Value, generator
 
 FOLDS = 5
 METHOD = remark("verdict_else_majority")
@@ -31,7 +31,8 @@ class Reference:
     reading, and then `positive` is empty.
     positive: pass or fail by people, of the units where they decided; `ties` counts those split in half.
     share: share of a unit's raters whose value passes. mean: mean of a unit's values, None when they are no numbers, or
-    two of which one passes.
+    two of which one passes. Both need no verdict, so they are of units that are still open too: to leave out those on
+    which people differ would flatter every judge.
     """
 
     evidence: Evidence
@@ -57,11 +58,22 @@ class Reference:
         """Every unit that people said something about, by label or verdict."""
         return sorted({*self.evidence.units, *self.evidence.verdicts})
 
+    @cached_property
+    def left_out(self) -> frozenset[UnitKey]:
+        """Units that people labelled and no judge is compared with, since they are not settled."""
+        return frozenset(self.evidence.unsettled) if self.evidence.settled_only else frozenset()
+
+    @property
+    def counted(self) -> list[UnitKey]:
+        """Every unit that judges are compared with people on."""
+        return [unit for unit in self.units if unit not in self.left_out]
+
     @property
     def single_labels(self) -> int:
-        """How many units rest on one person's word alone: one label and no verdict."""
-        votes = Counter(self.evidence.units)
-        return sum(votes[unit] == 1 and unit not in self.evidence.verdicts for unit in self.positive)
+        """How many units rest on one label that no reviewer looked at."""
+        unsettled = self.evidence.unsettled
+        alone = sum(unsettled.get(unit) in ("single", "elsewhere") for unit in self.counted)
+        return alone + sum(row.units for row in self.evidence.declared)
 
     @property
     def human(self) -> Mapping[UnitKey, float] | None:
@@ -69,17 +81,19 @@ class Reference:
         return self.mean if self.mean is not None else (self.share if self.passing is not None else None)
 
     def labels(self) -> Mapping[UnitKey, Value]:
-        """The label people gave: the verdict, else the value that more than half of the raters chose."""
+        """The label people gave, of settled units: the verdict, else the value that more than half of the raters
+        chose."""
         return self._labels
 
     @cached_property
     def _labels(self) -> Mapping[UnitKey, Value]:
         found = {}
-        rows = sorted(zip(self.evidence.units, self.evidence.values, strict=True), key=itemgetter(0))
+        deciding = self.evidence.deciding()
+        rows = sorted(zip(deciding.units, deciding.values, strict=True), key=itemgetter(0))
         for unit, group in groupby(rows, key=itemgetter(0)):
             votes = Counter(value for _, value in group)
             value, count = votes.most_common(1)[0]
-            if 2 * count > votes.total():
+            if 2 * count > votes.total() and unit not in self.left_out:
                 found[unit] = value
         return {**found, **self.evidence.verdicts}
 
@@ -105,16 +119,20 @@ class Reference:
 
 def reference_of(evidence: Evidence) -> Reference:
     """People's side of the evidence; it doesn't need the judges, nor how samples are divided."""
-    ratings = evidence.ratings()
+    ratings, deciding = evidence.ratings(), evidence.deciding()
+    counted = ratings if deciding is evidence else deciding.ratings()
     passing, positive, share, ties = None, {}, {}, 0
+    left_out = evidence.unsettled if evidence.settled_only else {}
     if evidence.criterion.passes:
         passes = set(evidence.criterion.passes)
         passing = pass_or_fail(ratings, evidence.criterion.passes)
-        majority = reference_majority(passing, [True])
+        said = passing if deciding is evidence else pass_or_fail(counted, evidence.criterion.passes)
+        majority = reference_majority(said, [True])
         positive = dict(zip(cast("tuple[UnitKey, ...]", majority.unit_ids), majority.positive.tolist(), strict=True))
+        positive = {unit: passed for unit, passed in positive.items() if unit not in left_out}
         positive.update((unit, value in passes) for unit, value in evidence.verdicts.items())
-        share = _means(passing)
-        ties = len(share.keys() - positive.keys())
+        share = _means(said, left_out)
+        ties = len(share.keys() - positive.keys() - left_out.keys())
     is_numeric = ratings.ordered and (ratings.levels is None or ratings.level_numbers is not None)
     # Of two values, of which one passes, the share that passes says the same, and always the right way round.
     has_mean = is_numeric and not (passing is not None and evidence.criterion.scale == "binary")
@@ -125,10 +143,12 @@ def reference_of(evidence: Evidence) -> Reference:
         positive=dict(sorted(positive.items())),
         ties=ties,
         share=share,
-        mean=_means(ratings) if has_mean else None,
+        mean=_means(counted, left_out) if has_mean else None,
     )
 
 
-def _means(ratings: Ratings) -> dict[UnitKey, float]:
+def _means(ratings: Ratings, left_out: Mapping[UnitKey, Unsettled]) -> dict[UnitKey, float]:
+    """Without units of one label that settles nothing."""
     means = mean_value(ratings)
-    return dict(zip(cast("tuple[UnitKey, ...]", means.unit_ids), means.value.tolist(), strict=True))
+    by_unit = zip(cast("tuple[UnitKey, ...]", means.unit_ids), means.value.tolist(), strict=True)
+    return {unit: mean for unit, mean in by_unit if left_out.get(unit) in (None, "open")}

@@ -38,6 +38,8 @@ STEPS: dict[str, Callable[..., Batch | HandedOn]] = {
     "reopen": steps.reopen_batch,
     "pause": steps.pause_batch,
     "resume": steps.resume_batch,
+    "count-single-labels": steps.count_single_labels,
+    "discount-single-labels": steps.discount_single_labels,
 }
 
 
@@ -106,6 +108,9 @@ class BatchStepView(ProjectAPIView):
 
         `adjudicate` and `close` count what was submitted, also of samples that people were still at work on. `reopen`
         gives open tasks of people who have left to somebody else; `handed_on` and `given_up` say how many.
+
+        `count-single-labels` is an admin's word that the label of one person settles a unit of this batch; reports say
+        whose. `discount-single-labels` takes it back. Both leave the batch's state as it is.
         """
         done = STEPS[step](batch=one_batch(self.project, number), actor=self.user)
         moved = done if isinstance(done, HandedOn) else HandedOn()
@@ -132,9 +137,9 @@ class SettleView(ProjectAPIView):
 
     @answers(shapes.Settled, takes=shapes.Settling)
     def post(self, request: Request, data: dict[str, Any], slug: str, key: str) -> dict[str, Any]:
-        """Works out verdicts for units with at least `needed` labels.
+        """Works out verdicts for units with labels that came in as a file and at least `needed` labels in all.
 
-        For labels that came in as a file; batches do it by themselves. A unit is settled when more than half of its
+        Batches do it by themselves. A unit is settled when more than half of its
         labels agree, and disputed otherwise. Units with fewer labels are left without a verdict. `written` counts the
         verdicts that changed.
         """

@@ -71,6 +71,7 @@ class BatchCreation(Shape, required="name criteria annotators overlap"):
     settle_votes = s.IntegerField(
         allow_null=True, help_text="With threshold: the least number of votes. “Can't tell” is none."
     )
+    single_labels = s.BooleanField(help_text="Whether the label of one person settles a unit, which reports then say.")
 
 
 class BatchExtension(Shape, required=""):
@@ -87,13 +88,15 @@ class Batch(
     Shape,
     of=models.Batch,
     shows="number name status overlap overlap_share strategy tag_key gold_share repeat_share gold_feedback "
-    "lease_minutes consensus settle_share settle_votes selection seed due_date samples criteria annotators",
+    "lease_minutes consensus settle_share settle_votes single_labels_at selection seed due_date samples criteria "
+    "annotators",
 ):
     status = Of("draft, open, paused, adjudicating or closed")
     strategy = Of("balanced or pull")
     consensus = Of("majority, unanimous or threshold")
     settle_share = Of("null: not with this rule")
     settle_votes = Of("null: not with this rule")
+    single_labels_at = Of("Since when the label of one person settles a unit, by an admin's word; null: it doesn't.")
     selection = BatchSelection()
     samples = s.IntegerField()
     criteria = s.ListField(child=s.CharField())
@@ -125,7 +128,8 @@ class CriterionProgress(
     Shape, of=read.CriterionProgress, shows="key name expected given cant_tell settled disputed agreed approved"
 ):
     cant_tell = Of("Answered, but not with a value.")
-    agreed = Of("Of the settled ones: by their labels alone.")
+    single = Of("Units of one label, which reports leave out until a reviewer approves it.")
+    agreed = Of("Of the settled and the single ones: by their labels alone.")
     approved = Of("Of the agreed ones: looked at by a reviewer and found right.")
 
 

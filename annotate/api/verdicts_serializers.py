@@ -48,10 +48,10 @@ class DisputesAsked(Shape, required=""):
         STATES,
         empty=True,
         help_text="short: too few labels; returned: sent back to an annotator; agreed: settled by the votes "
-        "themselves, and not approved yet.",
+        "themselves, and not approved yet; single: those of them that rest on one label.",
     )
     annotator = Text(help_text="Only what this rater voted on. For those who see who said what.")
-    share = Whole(low=1, high=100, help_text="Of agreed: this many percent, drawn at random.")
+    share = Whole(low=1, high=100, help_text="Of agreed or single: this many percent, drawn at random.")
     seed = Whole(help_text="Of the draw; the same seed draws the same units.")
     order = Choice(ORDERS, empty=True, help_text="matters when left out.")
 

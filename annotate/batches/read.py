@@ -13,6 +13,7 @@ from django.db.models import Avg, Count, Q, QuerySet
 from annotate.core.rows import fetch_all, fetch_one
 from annotate.core.units import LISTED_KINDS, count_sql
 from annotate.labels.read import is_carried, of_batch
+from annotate.labels.settled_read import HOLDING, STANDING, Standing
 from annotate.models import Batch, BatchSample, Criterion, Flag, Label, Project, Release, Sample, Task, User, Verdict
 from annotate.models.batch import OPEN_TASK_STATUSES, BatchStatus, Purpose, Strategy, TaskStatus
 from annotate.models.label import RULED_METHODS, VerdictState
@@ -43,8 +44,10 @@ class CriterionProgress:
     # Answered, but not with a value.
     cant_tell: int
     settled: int
+    # By one label that no one approved, so that reports leave them out (annotate.labels.settled_read).
+    single: int
     disputed: int
-    # Of the settled ones: by their labels alone, and how many of these a reviewer has approved.
+    # Of both: by their labels alone, and how many of these a reviewer has approved.
     agreed: int
     approved: int
 
@@ -177,9 +180,10 @@ def batch_criteria(batch: Batch) -> list[CriterionProgress]:
     )
     is_settled = Q(state=VerdictState.SETTLED)
     verdicts = counts_by(
-        of_batch(Verdict.objects.all(), batch),
+        of_batch(Verdict.objects.alias(standing=STANDING), batch),
         "criterion_id",
-        settled=Count("id", filter=is_settled),
+        settled=Count("id", filter=is_settled & ~Q(standing=Standing.SINGLE)),
+        single=Count("id", filter=Q(standing=Standing.SINGLE)),
         disputed=Count("id", filter=~is_settled),
         agreed=Count("id", filter=is_settled & Q(method__in=RULED_METHODS)),
         approved=Count("id", filter=Q(approved_at__isnull=False)),
@@ -221,6 +225,8 @@ class Counts:
     tasks: int = 0
     tasks_done: int = 0
     settled: int = 0
+    # Units with one label that no one has looked at.
+    single: int = 0
     disputed: int = 0
     # Flags that are not resolved.
     flags: int = 0
@@ -271,9 +277,10 @@ def counts_of(projects: Sequence[Project]) -> dict[int, Counts]:
     )
     _fill(
         found,
-        Verdict.objects.filter(criterion__project__in=keys),
+        Verdict.objects.filter(criterion__project__in=keys).alias(standing=STANDING),
         "criterion__project_id",
-        settled=Count("id", filter=Q(state=VerdictState.SETTLED)),
+        settled=Count("id", filter=Q(standing__in=HOLDING)),
+        single=Count("id", filter=Q(standing=Standing.SINGLE)),
         disputed=Count("id", filter=~Q(state=VerdictState.SETTLED)),
     )
     _fill(found, Flag.objects.filter(project__in=keys, resolved_at=None), "project_id", flags=Count("id"))

@@ -81,8 +81,8 @@ _VERDICTS = """
          GROUP BY x.sample_id, x.unit
     ), carried AS (
         INSERT INTO annotate_verdict (sample_id, unit, criterion_id, batch_id, state, value, method, votes, agreement,
-                                      confidence, reason, decided_votes, decided_at, decided_by_id, revision,
-                                      updated_at)
+                                      confidence, reason, decided_votes, decided_at, decided_by_id,
+                                      approved_at, approved_by_id, revision, updated_at)
         SELECT v.sample_id, v.unit, %(new)s, v.batch_id, v.state, v.value, v.method, coalesce(u.votes, '[]'),
                v.agreement, v.confidence,
                CASE WHEN v.decided_by_id IS NULL THEN v.reason ELSE v.reason || %(note)s END,
@@ -94,7 +94,7 @@ _VERDICTS = """
                               SELECT u.votes -> (b.place - 1)::int AS now
                                 FROM jsonb_array_elements(u.votes_before) WITH ORDINALITY AS b (vote, place)
                                WHERE b.vote = d.vote) AS stands ON true) END,
-               v.decided_at, v.decided_by_id, 1, now()
+               v.decided_at, v.decided_by_id, v.approved_at, v.approved_by_id, 1, now()
           FROM annotate_verdict v
           JOIN units u USING (sample_id, unit)
          WHERE v.criterion_id = %(old)s AND NOT u.touched AND v.votes = coalesce(u.votes_before, '[]')

@@ -136,6 +136,27 @@ def reopen_batch(*, batch: Batch, actor: User | None = None) -> HandedOn:
         return hand_on_of_the_gone(actor=actor, batch=batch)
 
 
+def count_single_labels(*, batch: Batch, actor: User | None = None) -> Batch:
+    """By the word of an admin, which reports name, the label of one person settles a unit of this batch
+    (annotate.labels.settled_read). Repeating it changes nothing."""
+    with transaction.atomic():
+        batch = locked(batch)
+        if batch.single_labels_at is None:
+            _set(batch, single_labels_at=timezone.now(), single_labels_by=actor)
+            note_batch(actor, batch, "single_labels_count")
+    return batch
+
+
+def discount_single_labels(*, batch: Batch, actor: User | None = None) -> Batch:
+    """Takes that word back. Repeating it changes nothing."""
+    with transaction.atomic():
+        batch = locked(batch)
+        if batch.single_labels_at is not None:
+            _set(batch, single_labels_at=None, single_labels_by=None)
+            note_batch(actor, batch, "single_labels_discounted")
+    return batch
+
+
 def delete_batch(*, batch: Batch, actor: User | None = None) -> None:
     """Only a batch that carries no labels can go; a draft always can."""
     with transaction.atomic():

@@ -11,6 +11,7 @@ from math import ceil
 from typing import Any
 
 from django.db import transaction
+from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from annotate.batches.checks import (
@@ -56,6 +57,7 @@ def create_batch(
     consensus: str = ConsensusRule.MAJORITY,
     settle_share: float | None = None,
     settle_votes: int | None = None,
+    single_labels: bool = False,
 ) -> Batch:
     """A draft; `open_batch` makes the tasks.
 
@@ -71,12 +73,15 @@ def create_batch(
     overlap_share: the share of samples, drawn by the seed, that `overlap` people label; one person labels the others.
     tag_key: a metadata key; a sample that has it goes only to people with its value among their tags.
     gold_share, repeat_share: tasks with known answers, and own tasks a second time, per task of an annotator's own.
+    single_labels: whether the label of one person settles a unit, by the word of `created_by`; it can be said later
+    (annotate.batches.steps.count_single_labels).
     settle_share, settle_votes: with the consensus "threshold", what share of at least how many votes settles a unit.
     """
     name = check_name(name)
     check_people(project, annotators, overlap)
     check_due_date(due_date)
     check_criteria(project, criteria)
+    single_labels_count = check_flag(single_labels, "single_labels")
     given = {
         "strategy": check_choice(strategy, Strategy.values, "strategy"),
         "tag_key": check_tag_key(tag_key),
@@ -85,6 +90,7 @@ def create_batch(
         "repeat_share": check_share(repeat_share, "repeat_share"),
         "gold_feedback": check_flag(gold_feedback, "gold_feedback"),
         "lease_minutes": check_lease(lease_minutes),
+        **({"single_labels_at": timezone.now(), "single_labels_by": created_by} if single_labels_count else {}),
         **check_consensus(consensus, settle_share, settle_votes),
     }
     if seed is not None:
@@ -122,7 +128,8 @@ def create_batch(
         add_samples(batch, chosen, chances=by_sample)
         batch.annotators.set(annotators)
         people = [user.username for user in annotators]
-        note_batch(created_by, batch, "created", samples=len(chosen), people=people)
+        said = {"single_labels_count": True} if single_labels_count else {}
+        note_batch(created_by, batch, "created", samples=len(chosen), people=people, **said)
     return batch
 
 

@@ -17,6 +17,7 @@ from django.db.models.lookups import IsNull
 from annotate.core.errors import Invalid
 from annotate.core.units import unit_sort_key, unit_text
 from annotate.labels.read import answering_labels, latest_of_unit, of_batch
+from annotate.labels.settled_read import STANDING, Standing
 from annotate.models import Batch, Criterion, Label, Project, Rater, Sample, Verdict
 from annotate.models.label import VerdictMethod, VerdictState
 from annotate.models.project import UnitKind
@@ -112,13 +113,15 @@ _NOTHING: SaidOfSample = (0, {})
 @dataclass(frozen=True, slots=True)
 class Filters:
     """What a release contains. criteria, batch, methods: None means all. Of several versions of a criterion the latest
-    speaks that has a verdict on the unit. annotators: columns per annotator, one of annotators.CHOICES; None: no such
-    columns."""
+    speaks that has a verdict on the unit. include_single: also what one label settled and no one looked at
+    (annotate.labels.settled_read). annotators: columns per annotator, one of annotators.CHOICES; None: no such
+    columns. rows: SAMPLES for the samples as they were imported, with or without verdicts; None: verdicts."""
 
     criteria: tuple[str, ...] | None = None
     batch: int | None = None
     methods: tuple[str, ...] | None = None
     include_disputed: bool = False
+    include_single: bool = False
     annotators: str | None = None
 
     @classmethod
@@ -133,13 +136,19 @@ class Filters:
                 f"filters: “{unknown[0][:60]}” is unknown; there are {', '.join(one.name for one in fields(cls))}.",
             )
         known_keys = set(Criterion.objects.filter(project=project).values_list("key", flat=True))
-        batch, disputed = given.get("batch"), given.get("include_disputed", False)
+        batch, disputed, single = (
+            given.get("batch"),
+            given.get("include_disputed", False),
+            given.get("include_single", False),
+        )
         if batch is not None and (isinstance(batch, bool) or not isinstance(batch, int) or not 0 < batch < 2**31):
             raise Invalid("bad_filters", "filters: batch is the number of a batch.")
         if batch is not None and not Batch.objects.filter(project=project, number=batch).exists():
             raise Invalid("bad_filters", f"filters: this project has no batch {batch}.")
         if not isinstance(disputed, bool):
             raise Invalid("bad_filters", "filters: include_disputed is true or false.")
+        if not isinstance(single, bool):
+            raise Invalid("bad_filters", "filters: include_single is true or false.")
         columns = given.get("annotators")
         if columns is not None and columns not in CHOICES:
             raise Invalid("bad_filters", f"filters: annotators is one of {', '.join(CHOICES)}.")
@@ -148,6 +157,7 @@ class Filters:
             batch=batch,
             methods=_names(given, "methods", set(VerdictMethod.values)),
             include_disputed=disputed,
+            include_single=single,
             annotators=columns,
         )
 
@@ -160,6 +170,8 @@ class Filters:
         verdicts = latest_of_unit(Verdict.objects.filter(sample__project=project))
         if not self.include_disputed:
             verdicts = verdicts.filter(state=VerdictState.SETTLED)
+        if not self.include_single:
+            verdicts = verdicts.alias(standing=STANDING).exclude(standing=Standing.SINGLE)
         if self.criteria is not None:
             verdicts = verdicts.filter(criterion__key__in=self.criteria)
         if self.batch is not None:

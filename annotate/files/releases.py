@@ -25,6 +25,7 @@ from annotate.core.errors import Conflict, Invalid, Unavailable
 from annotate.core.trail import note
 from annotate.files.export_rows import Annotators, ExportedSample, Filters, annotators_of, exported_samples, snapshot
 from annotate.files.export_writers import RELEVANCE, SUFFIXES, TABLES, WRITERS
+from annotate.labels.settled_read import STANDING, Standing
 from annotate.models import AuditEntry, Project, Release, User
 from annotate.models.label import VerdictState
 from annotate.verdicts.evidence_read import agreement
@@ -117,13 +118,16 @@ def _write(file: IO[bytes], project: Project, file_format: str, filters: Filters
 
 def _states(project: Project, filters: Filters) -> dict[str, Any]:
     """How much of what people have looked at is settled, also when only that is exported."""
-    everything = Filters(filters.criteria, filters.batch, None, include_disputed=True).apply(project)
-    counts = everything.aggregate(
+    everything = Filters(filters.criteria, filters.batch, include_disputed=True, include_single=True).apply(project)
+    counts = everything.alias(standing=STANDING).aggregate(
+        single=Count("pk", filter=Q(standing=Standing.SINGLE)),
         units=Count("pk"),
         settled=Count("pk", filter=Q(state=VerdictState.SETTLED)),
         disputed=Count("pk", filter=Q(state=VerdictState.DISPUTED)),
         reopened=Count("pk", filter=Q(state=VerdictState.REOPENED)),
     )
+    # What one label settled and no one looked at is no ground truth, and counted by itself.
+    counts["settled"] -= counts["single"]
     share = counts["settled"] / counts["units"] if counts["units"] else None
     return {"states": counts, "percent_settled": None if share is None else round(100 * share, 2)}
 

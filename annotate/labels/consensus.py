@@ -29,8 +29,8 @@ from annotate.models import Criterion, Project, User, Verdict
 from annotate.models.batch import OPEN_TASK_STATUSES, RUNNING_BATCH_STATUSES, ConsensusRule
 from annotate.models.label import DECIDED_METHODS, VerdictState
 
-# `said`: the labels that count (annotate.labels.read), one per person: the latest, when a person met the unit in
-# two batches; and beside them who couldn't tell, whose NULL no count counts. `share`: how many of the votes say the
+# `said`: the votes (annotate.labels.read), one per person: the latest, when a person met the unit in two batches; and
+# beside them who couldn't tell, whose NULL no count counts. `share`: how many of the votes say the
 # most frequent value, as a quotient: 11 of 20 is the same number as the 0.55 that an admin wrote.
 # A verdict that a person answers for keeps its value when votes change, and is reopened for another look; its
 # confidence is then the share of the new votes or, with Dawid and Skene's model, what it was. An approval was of the
@@ -42,7 +42,7 @@ from annotate.models.label import DECIDED_METHODS, VerdictState
 _SETTLE = f"""
     WITH said AS (
         SELECT DISTINCT ON (l.value IS NULL, l.criterion_id, l.sample_id, l.unit, l.rater_id)
-               l.criterion_id, l.sample_id, l.unit, l.rater_id, l.value, l.revision, l.id, r.name
+               l.criterion_id, l.sample_id, l.unit, l.rater_id, l.value, l.revision, l.id, l.task_id, r.name
           FROM annotate_label l
           JOIN annotate_rater r ON r.id = l.rater_id
           LEFT JOIN annotate_task t ON t.id = l.task_id
@@ -52,7 +52,7 @@ _SETTLE = f"""
         SELECT *, count(value) OVER (PARTITION BY criterion_id, sample_id, unit, value) AS n FROM said
     ), units AS (
         SELECT criterion_id, sample_id, unit, count(value) AS n, max(n)::float / nullif(count(value), 0) AS share,
-               mode() WITHIN GROUP (ORDER BY value) AS value,
+               mode() WITHIN GROUP (ORDER BY value) AS value, bool_or(task_id IS NULL) AS elsewhere,
                coalesce(jsonb_agg(jsonb_build_object('rater', name, 'value', value, 'revision', revision, 'label', id)
                                   ORDER BY rater_id) FILTER (WHERE value IS NOT NULL), '[]') AS votes
           FROM alike GROUP BY criterion_id, sample_id, unit
@@ -96,7 +96,7 @@ _SETTLE_SAMPLES = _SETTLE.format(
           FROM unnest(%(samples)s::bigint[], %(needed)s::int[]) AS a (sample_id, needed) JOIN (
             SELECT * FROM units
              UNION ALL
-            SELECT e.criterion_id, e.sample_id, e.unit, 0, NULL, NULL, '[]'
+            SELECT e.criterion_id, e.sample_id, e.unit, 0, NULL, NULL, false, '[]'
               FROM annotate_verdict e
              WHERE e.criterion_id = ANY(%(criteria)s) AND e.sample_id = ANY(%(samples)s::bigint[]) AND e.votes <> '[]'
                AND NOT EXISTS (SELECT FROM units u WHERE u.criterion_id = e.criterion_id
@@ -104,7 +104,7 @@ _SETTLE_SAMPLES = _SETTLE.format(
           ) u USING (sample_id)""",
 )
 _SETTLE_ALL = _SETTLE.format(
-    these=COUNTING, counted="SELECT *, %(needed)s::int AS needed FROM units WHERE n >= %(needed)s"
+    these=COUNTING, counted="SELECT *, %(needed)s::int AS needed FROM units WHERE n >= %(needed)s AND elsewhere"
 )
 
 
@@ -132,10 +132,11 @@ def settle_samples(*, criterion_ids: Sequence[int], needed: Mapping[int, int], b
 
 
 def settle_imported(*, project: Project, criterion: Criterion, needed: int, actor: User | None = None) -> int:
-    """Verdicts for every unit with at least `needed` labels, made here or elsewhere, by majority. Returns how many
-    changed.
+    """Verdicts by majority for every unit with a label made elsewhere and at least `needed` labels, those of submitted
+    tasks included. Returns how many changed.
 
-    Units with fewer labels are left without a verdict; those without a majority go to the reviewers.
+    Units with fewer labels are left without a verdict; those without a majority go to the reviewers. What was labelled
+    here alone is left to its batch.
     """
     if isinstance(needed, bool) or not isinstance(needed, int) or not 1 <= needed <= 1000:
         raise Invalid("bad_overlap", _("Say how many labels a unit needs: a whole number from 1."))

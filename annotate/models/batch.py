@@ -70,6 +70,12 @@ class Batch(models.Model):
     # Of the rule of a threshold only. More than half, so that no two values can reach it.
     settle_share = models.FloatField(null=True, blank=True)
     settle_votes = models.PositiveSmallIntegerField(null=True, blank=True)
+    # Since when the label of one person settles a unit of this batch, and which admin said so; None: it takes a
+    # reviewer or a second label (annotate.labels.settled_read). By None: on the command line.
+    single_labels_at = models.DateTimeField(null=True, blank=True)
+    single_labels_by = models.ForeignKey(
+        "annotate.User", on_delete=models.PROTECT, null=True, blank=True, related_name="+", db_index=False
+    )
     # The version of a criterion whose labels this batch gives anew; None for any other batch.
     relabels = models.ForeignKey(
         "annotate.Criterion", on_delete=models.PROTECT, null=True, blank=True, related_name="relabelled_by"

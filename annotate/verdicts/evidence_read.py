@@ -2,35 +2,88 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import replace
+from datetime import UTC, datetime
 from typing import Any, cast
 
 import alignment
 from annotate.batches.draws_read import chances_of
 from annotate.core.blindness import SYSTEM, Reader
-from annotate.models import Criterion
+from annotate.labels.read import seconds_per_choice
+from annotate.labels.settled_read import unsettled_units, waiting_labels
+from annotate.models import AuditEntry, Batch, Criterion, User
 from annotate.samples.read import metadata_of, unit_counts
-from annotate.verdicts.ratings_read import labels_before, rating_columns, verdict_values
+from annotate.verdicts.ratings_read import (
+    RatingColumns,
+    VerdictColumns,
+    labels_before,
+    rating_columns,
+    verdict_columns,
+)
 
 
-def evidence_of(criterion: Criterion, *, reader: Reader) -> alignment.report.Evidence:
-    """What people said: labels that count, and verdicts that hold. Judges and the split are for those who have them."""
-    columns = rating_columns(criterion, reader=reader)
-    verdicts = verdict_values(criterion, reader=reader)
-    samples = {sample for sample, _ in (*columns.units, *verdicts)}
+def evidence_of(criterion: Criterion, *, reader: Reader, settled_only: bool = True) -> alignment.report.Evidence:
+    """What people said: labels that count, and verdicts that hold. Judges and the split are for those who have them.
+
+    settled_only: what people said of units that are not settled yet (annotate.labels.settled_read) is no reference for
+    judges.
+    """
+    columns, verdicts = rating_columns(criterion, reader=reader), verdict_columns(criterion, reader=reader)
+    samples = {sample for sample, _ in (*columns.units, *verdicts.values)}
+    seconds = seconds_per_choice(criterion)
+    return replace(
+        _of_people(criterion, columns, verdicts),
+        settled_only=settled_only,
+        declared=_declared(criterion, verdicts.declared),
+        seconds=[seconds.get(label) for label in columns.labels],
+        before=[alignment.report.Before(*row) for row in labels_before(criterion, reader=reader)],
+        metadata=metadata_of(criterion.project, samples),
+        chances={name: alignment.report.Chance(*chance) for name, chance in chances_of(criterion).items()},
+        sizes=unit_counts(criterion, samples),
+    )
+
+
+def reference_evidence(criterion: Criterion, *, reader: Reader) -> alignment.report.Evidence:
+    """Of `evidence_of` what people's agreement and the reference are worked out from, in two statements."""
+    return _of_people(criterion, rating_columns(criterion, reader=reader), verdict_columns(criterion, reader=reader))
+
+
+def _of_people(criterion: Criterion, columns: RatingColumns, verdicts: VerdictColumns) -> alignment.report.Evidence:
+    here = [day is not None for day in columns.days]
     return alignment.report.Evidence(
         criterion=asked(criterion),
         seed=criterion.project.seed,
         units=columns.units,
         raters=columns.raters,
         values=columns.values,
-        verdicts=verdicts,
+        verdicts=verdicts.values,
+        unsettled=unsettled_units(columns.units, here, verdicts.standings),
+        waiting=waiting_labels(columns.units, here, verdicts.standings),
         days=columns.days,
-        seconds=columns.seconds,
-        before=[alignment.report.Before(*row) for row in labels_before(criterion, reader=reader)],
-        metadata=metadata_of(criterion.project, samples),
-        chances={name: alignment.report.Chance(*chance) for name, chance in chances_of(criterion).items()},
-        sizes=unit_counts(criterion, samples),
     )
+
+
+def _declared(criterion: Criterion, units: Mapping[int | None, int]) -> list[alignment.report.Declared]:
+    """Who said that single labels count, by batch, those made elsewhere last."""
+    batches = Batch.objects.filter(pk__in=[pk for pk in units if pk is not None]).order_by("number")
+    found = [
+        _said(units[batch.pk], batch.single_labels_by, batch.single_labels_at, batch.number)
+        for batch in batches.select_related("single_labels_by")
+    ]
+    if None in units:
+        settled = AuditEntry.objects.filter(
+            project=criterion.project_id, action="verdicts.settled", subject=criterion.key, details__needed=1
+        )
+        entry = settled.select_related("actor").order_by("-created_at").first()
+        by, at = (None, None) if entry is None else (entry.actor, entry.created_at)
+        found.append(_said(units[None], by, at, None))
+    return found
+
+
+def _said(units: int, by: User | None, at: datetime | None, batch: int | None) -> alignment.report.Declared:
+    day = "" if at is None else at.astimezone(UTC).date().isoformat()
+    return alignment.report.Declared(units, "" if by is None else by.name, day, batch)
 
 
 def asked(criterion: Criterion) -> alignment.report.Criterion:

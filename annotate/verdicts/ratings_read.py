@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC
@@ -15,32 +16,33 @@ from django.db.models.functions import Cast, Collate, TruncDate
 from annotate.core.blindness import STILL_TO_LABEL, GeneralReader, Reader, parameters, without_held_back
 from annotate.core.rows import fetch_all
 from annotate.core.scales import Value
-from annotate.labels.read import COUNTING, LATEST_FIRST, counting_labels, latest_per_rater, seconds_per_choice
+from annotate.labels.read import COUNTING, LATEST_FIRST, counting_labels, latest_per_rater
+from annotate.labels.settled_read import HOLDING, STANDING, Standing
 from annotate.models import Criterion, Label, Verdict
 from annotate.models.batch import Purpose, TaskStatus
-from annotate.models.label import VerdictState
 
-# A unit as every table of figures names it: the sample's own id, and the address within it.
-UnitKey = tuple[str, str]
 # Python's order of texts, so that figures that hang on the order of rows are the same in every installation.
 _BY_UNIT = (Collate("sample__external_id", "C"), Collate("unit", "C"))
 _VALUE_TEXT = Cast("value", TextField())
 _DAY = TruncDate("updated_at", tzinfo=UTC)
+
+# A unit as every table of figures names it: the sample's own id, and the address within it.
+UnitKey = tuple[str, str]
 
 
 @dataclass(frozen=True, slots=True)
 class RatingColumns:
     """One row per rating, in the order of sample, unit, rater.
 
-    days: when it was given, "2026-11-21" in UTC, None for labels made elsewhere. seconds: since the rater's choice
-    before it in the same task; None for the first one and after a pause (annotate.labels.read).
+    days: when it was given, "2026-11-21" in UTC, None for labels made elsewhere, as is their task. labels, tasks: keys.
     """
 
     units: list[UnitKey]
     raters: list[str]
     values: list[Value]
     days: list[str | None]
-    seconds: list[float | None]
+    labels: list[int]
+    tasks: list[int | None]
 
 
 def rating_columns(criterion: Criterion, *, reader: Reader) -> RatingColumns:
@@ -51,15 +53,15 @@ def rating_columns(criterion: Criterion, *, reader: Reader) -> RatingColumns:
         .order_by(*_BY_UNIT, Collate("rater__name", "C"))
         .values_list("pk", "sample__external_id", "unit", "rater__name", _VALUE_TEXT, "task_id", _DAY)
     )
-    seconds = seconds_per_choice(criterion)
     parse = _parser()
-    columns = RatingColumns([], [], [], [], [])
+    columns = RatingColumns([], [], [], [], [], [])
     for pk, sample, unit, rater, text, task, day in rows.iterator(chunk_size=20_000):
         columns.units.append((sample, unit))
         columns.raters.append(rater)
         columns.values.append(parse(text))
         columns.days.append(None if task is None else day.isoformat())
-        columns.seconds.append(seconds.get(pk))
+        columns.labels.append(pk)
+        columns.tasks.append(task)
     return columns
 
 
@@ -112,12 +114,31 @@ def _parser() -> Callable[[str], Value]:
     return cache(json.loads)
 
 
-def verdict_values(criterion: Criterion, *, reader: Reader) -> dict[UnitKey, Value]:
-    """The verdicts that hold, in the order of sample and unit; a reopened one stands until a reviewer looks again."""
+@dataclass(frozen=True, slots=True)
+class VerdictColumns:
+    """values: the verdicts that settle their unit, in the order of sample and unit. standings: of every unit with a
+    verdict what it rests on (annotate.labels.settled_read). declared: how many rest on one label by an admin's word,
+    per batch; None: made elsewhere."""
+
+    values: dict[UnitKey, Value]
+    standings: dict[UnitKey, str]
+    declared: dict[int | None, int]
+
+
+def verdict_columns(criterion: Criterion, *, reader: Reader) -> VerdictColumns:
+    """A reopened verdict stands until a reviewer looks again."""
     rows = (
         without_held_back(Verdict.objects.filter(criterion=criterion), reader=reader)
-        .exclude(state=VerdictState.DISPUTED)
+        .annotate(standing=STANDING)
         .order_by(*_BY_UNIT)
-        .values_list("sample__external_id", "unit", "value")
+        .values_list("sample__external_id", "unit", "value", "standing", "batch")
     )
-    return {(sample, unit): cast("Value", value) for sample, unit, value in rows}
+    values: dict[UnitKey, Value] = {}
+    standings: dict[UnitKey, str] = {}
+    declared: Counter[int | None] = Counter()
+    for sample, unit, value, standing, batch in rows:
+        standings[sample, unit] = standing
+        if standing in HOLDING:
+            values[sample, unit] = cast("Value", value)
+        declared[batch] += standing == Standing.DECLARED
+    return VerdictColumns(values, standings, +declared)

@@ -18,8 +18,10 @@ from django.http import Http404
 from django.utils.translation import gettext as _
 
 from annotate.core.blindness import STILL_TO_LABEL, Reader, parameters, require_unblind
+from annotate.batches.read import counts_by
 from annotate.core.rows import fetch_all, first_or_raise, limit_and_offset
 from annotate.labels.read import IS_LATEST, OF_BATCH
+from annotate.labels.settled_read import IS_SINGLE, STANDING, Standing
 from annotate.models import Criterion, Label, Project, Verdict
 from annotate.models.batch import OPEN_TASK_STATUSES_SQL
 from annotate.models.label import DECIDED_METHODS, RULED_METHODS, VerdictMethod, VerdictState
@@ -31,9 +33,11 @@ ORDERS = ("matters", "sample")
 # than its batch says that it takes (Batch.settle_votes). reopened: decided, and changed since. returned: sent back to
 # an annotator, and so out of every other list until it is submitted again.
 # agreed: settled by the votes themselves and not approved yet; nothing has to be done about them, and a reviewer may
-# look at all of them or at a share drawn at random.
-AGREED = "agreed"
-STATES = ("disputed", "short", "reopened", "returned", AGREED)
+# look at all of them or at a share drawn at random. single: those of them that rest on one label, and settle nothing
+# until somebody approves them.
+AGREED, SINGLE = "agreed", "single"
+TO_CHECK = (AGREED, SINGLE)
+STATES = ("disputed", "short", "reopened", "returned", AGREED, SINGLE)
 
 # A sample's place must not change while a reviewer decides its units one by one: units that were decided count as well
 # as those that wait. For the same reason reopened units are a list of their own in front.
@@ -237,7 +241,8 @@ class Queue:
             **given,
         }
         filters = [_NOT_BLIND]
-        if self.state == AGREED:
+        if self.state in TO_CHECK:
+            filters += [IS_SINGLE] if self.state == SINGLE else []
             filters += [_DRAWN] if self.share < 1 else []
         else:
             filters.append(_STATE_FILTERS[self.state])
@@ -250,7 +255,7 @@ class Queue:
             filters.append("c.key = %(criterion)s")
         if self.batch is not None:
             filters.append(OF_BATCH)
-        source = _TO_CHECK if self.state == AGREED else _WAITING
+        source = _TO_CHECK if self.state in TO_CHECK else _WAITING
         return fetch_all(source.format(filters=" AND ".join(filters)) + sql, values)
 
 
@@ -265,22 +270,21 @@ def one_verdict(project: Project, verdict_id: int, *, reader: Reader) -> Verdict
 
 
 def ground_truth(project: Project) -> list[dict[str, Any]]:
-    """Verdicts per criterion and version: settled by each method, approved, and still disputed."""
-    settled = Q(verdicts__state=VerdictState.SETTLED)
-    by_method = {
-        method.value: Count("verdicts", filter=settled & Q(verdicts__method=method)) for method in VerdictMethod
-    }
-    rows = (
-        Criterion.objects.filter(project=project)
-        .annotate(
-            waiting=Count("verdicts", filter=~settled),
-            approved=Count("verdicts", filter=Q(verdicts__approved_at__isnull=False)),
-            **by_method,
-        )
-        .order_by("position", "-version")
-        .values("key", "name", "version", "is_current", "waiting", "approved", *by_method)
+    """Verdicts per criterion and version: settled by each method, approved, and still disputed; `single`: those of one
+    label that no reviewer looked at, which releases leave out."""
+    settled = Q(state=VerdictState.SETTLED)
+    counts = counts_by(
+        Verdict.objects.filter(criterion__project=project).alias(standing=STANDING),
+        "criterion_id",
+        waiting=Count("pk", filter=~settled),
+        approved=Count("pk", filter=Q(approved_at__isnull=False)),
+        single=Count("pk", filter=Q(standing=Standing.SINGLE)),
+        settled=Count("pk", filter=settled),
+        **{method.value: Count("pk", filter=settled & Q(method=method)) for method in VerdictMethod},
     )
-    counted = [{**row, "settled": sum(row[method] for method in by_method)} for row in rows]
+    criteria = Criterion.objects.filter(project=project).order_by("position", "-version")
+    rows = criteria.values("pk", "key", "name", "version", "is_current")
+    counted = [{**row, **counts[row["pk"]]} for row in rows]
     return [row for row in counted if row["is_current"] or row["settled"] or row["waiting"]]
 
 

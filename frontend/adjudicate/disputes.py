@@ -19,7 +19,7 @@ from annotate.models.batch import BatchStatus
 from annotate.projects.read import current_criteria
 from annotate.verdicts.adjudication import Accepted, accept_agreed, accept_probable, show_names
 from annotate.verdicts.proposals_read import Preview, agreed, probable
-from annotate.verdicts.read import AGREED, ORDERS, STATES, Queue
+from annotate.verdicts.read import AGREED, ORDERS, SINGLE, STATES, TO_CHECK, Queue
 from frontend.adjudicate.forms import AgreedForm, ProbableForm
 from frontend.base.hotkeys import keys_context
 from frontend.base.pages import ProjectPage, names_key, project_view, refuse, sees_names, word
@@ -34,7 +34,7 @@ class Narrowing:
     state: str = ""
     order: str = ORDERS[0]
     annotator: str = ""
-    # Of the agreed ones: how many percent, drawn with the seed.
+    # Of the agreed ones, or of single labels: how many percent, drawn with the seed.
     share: int = 100
     seed: int = 0
 
@@ -54,7 +54,7 @@ class Narrowing:
 
     @property
     def draws(self) -> bool:
-        return self.state == AGREED and self.share < 100
+        return self.state in TO_CHECK and self.share < 100
 
     def but(self, **change: Any) -> str:
         """The address of the same part but for this."""
@@ -102,6 +102,7 @@ STATE_NAMES = {
     "reopened": gettext_lazy("Reopened"),
     "returned": gettext_lazy("Sent back"),
     AGREED: gettext_lazy("Agreed, to check"),
+    SINGLE: gettext_lazy("Single labels, to check"),
 }
 ORDER_NAMES = {"matters": gettext_lazy("What matters most"), "sample": gettext_lazy("By sample")}
 
@@ -125,8 +126,9 @@ def disputes(page: ProjectPage) -> HttpResponse:
         "query": query,
         "page_query": query[1:] + "&" if query else "",
         "sent_back": 0 if narrowed.state else Queue(page.project, reader=page.user, state="returned").count(),
-        "to_check": narrowed.state == AGREED,
-        "approved": approved.count() if narrowed.state == AGREED else 0,
+        "to_check": narrowed.state in TO_CHECK,
+        "is_single": narrowed.state == SINGLE,
+        "approved": approved.count() if narrowed.state in TO_CHECK else 0,
         "raters": _raters(page) if sees_names(page) else [],
         **keys_context(page.user, "disputes"),
     }

@@ -45,6 +45,12 @@ NOTED = {
     "batch.deleted": gettext_noop("deleted batch %(number)s, “%(subject)s”."),
     "batch.paused": gettext_noop("paused batch %(number)s, “%(subject)s”."),
     "batch.resumed": gettext_noop("let batch %(number)s, “%(subject)s”, go on."),
+    "batch.single_labels_count": gettext_noop(
+        "said that single labels settle units of batch %(number)s, “%(subject)s”."
+    ),
+    "batch.single_labels_discounted": gettext_noop(
+        "said that single labels no longer settle units of batch %(number)s, “%(subject)s”."
+    ),
     "batch.extended": gettext_noop("extended batch %(number)s, “%(subject)s”."),
     "task.returned": gettext_noop("sent a task back (%(subject)s): %(message)s"),
     "task.reassigned": gettext_noop("handed a task on to %(to)s (%(subject)s); before: %(of)s."),
@@ -103,6 +109,7 @@ KIND_LABELS = {
     "flag": gettext_lazy("Flags"),
     "gold": gettext_lazy("Known answers"),
     "import": gettext_lazy("Imports"),
+    "labels": gettext_lazy("Labels made elsewhere"),
     "invite": gettext_lazy("Invitations"),
     "judge": gettext_lazy("Judges"),
     "member": gettext_lazy("Members"),

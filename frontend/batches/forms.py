@@ -171,6 +171,15 @@ class BatchForm(WhoLabelsForm):
         help_text=_("For the last rule only. “Can’t tell” is no label. With fewer, a reviewer decides."),
     )
 
+    single_labels = forms.BooleanField(
+        label=_("The label of one person settles a unit"),
+        required=False,
+        help_text=_(
+            "For batches of one expert. Otherwise reports leave out what one person alone labelled, until a reviewer "
+            "approves it. Reports say that you decided this."
+        ),
+    )
+
     def __init__(self, project: Project, *args: Any, **kwargs: Any) -> None:
         super().__init__(project, *args, **kwargs)
         self.known = known_metadata(project)
@@ -197,7 +206,7 @@ class BatchForm(WhoLabelsForm):
     def opens_options(self) -> bool:
         return self._differs(
             "due_date", "strategy", "lease_minutes", "overlap_percent", "consensus", "settle_percent", "settle_votes",
-            "tag_key", "gold_percent", "gold_feedback", "repeat_percent",
+            "single_labels", "tag_key", "gold_percent", "gold_feedback", "repeat_percent",
         )  # fmt: skip
 
     def _differs(self, *names: str) -> bool:
@@ -207,7 +216,7 @@ class BatchForm(WhoLabelsForm):
         """What annotate.batches.write.create_batch takes beside the samples."""
         given = self.cleaned_data
         plain = ("name", "criteria", "annotators", "overlap", "due_date")
-        chosen = ("strategy", "lease_minutes", "tag_key", "gold_feedback", "consensus")
+        chosen = ("strategy", "lease_minutes", "tag_key", "gold_feedback", "consensus", "single_labels")
         shares = {name: given[f"{name}_percent"] / 100 for name in ("overlap", "gold", "repeat")}
         options = {name: given[name] for name in (*plain, *chosen)} | {
             f"{name}_share": share for name, share in shares.items()

@@ -19,7 +19,9 @@ from django.utils.translation import gettext_lazy, ngettext
 from annotate.batches.read import batch_criteria, batch_skips, open_flags, unfinished
 from annotate.batches.steps import (
     close_batch,
+    count_single_labels,
     delete_batch,
+    discount_single_labels,
     extend_batch,
     open_batch,
     pause_batch,
@@ -46,6 +48,14 @@ STEPS: dict[str, tuple[Callable[..., Batch | HandedOn], Any]] = {
     "adjudicate": (start_adjudication, gettext_lazy("Labelling in batch %(n)d has ended; reviewers settle the rest.")),
     "pause": (pause_batch, gettext_lazy("Batch %(n)d is paused: nobody labels until it is resumed.")),
     "resume": (resume_batch, gettext_lazy("Batch %(n)d goes on.")),
+    "count-single-labels": (
+        count_single_labels,
+        gettext_lazy("Single labels settle units of batch %(n)d. Reports say that you said so."),
+    ),
+    "discount-single-labels": (
+        discount_single_labels,
+        gettext_lazy("Single labels no longer settle units of batch %(n)d."),
+    ),
     "close": (close_batch, gettext_lazy("Batch %(n)d is closed.")),
     "reopen": (reopen_batch, gettext_lazy("Batch %(n)d is open again.")),
 }
@@ -117,12 +127,14 @@ def progress(page: ProjectPage, number: int) -> HttpResponse:
 def _detail(page: ProjectPage, number: int) -> dict[str, Any]:
     found = one_batch(page.project, number)
     is_draft = found.status == BatchStatus.DRAFT
+    criteria = batch_criteria(found)
     shown: dict[str, Any] = {
         "project": page.project,
         "batch": found,
         "skips": batch_skips(found),
         "people": found.annotators.order_by("username") if is_draft else [],
-        "criteria": batch_criteria(found),
+        "criteria": criteria,
+        "single": sum(row.single for row in criteria),
         "flags": open_flags(found),
         "may_change": page.may("batches.change"),
         "asks_about_claims": found.criteria.filter(unit=UnitKind.CLAIM).exists(),

@@ -93,6 +93,10 @@ class ReleaseForm(forms.Form):
             "For JSONL, CSV and Parquet."
         ),
     )
+    include_single = forms.BooleanField(
+        label=gettext_lazy("With units that rest on one label which no reviewer approved"),
+        required=False,
+    )
 
 
 class SettleForm(forms.Form):
@@ -107,7 +111,8 @@ class SettleForm(forms.Form):
         max_value=1000,
         initial=2,
         help_text=gettext_lazy(
-            "Units with fewer are left without a verdict; those without a majority go to the reviewers."
+            "Units with fewer are left without a verdict; those without a majority go to the reviewers. With 1, "
+            "the word of one person counts, and reports say that you decided so."
         ),
     )
 

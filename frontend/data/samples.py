@@ -25,7 +25,7 @@ from frontend.base.pages import ProjectPage, project_view
 from frontend.base.trail import sentence, unit_words, who
 from frontend.data.values import lines
 from frontend.reports.judge import outcome
-from frontend.reports.parts import disagreement_url, judge_url
+from frontend.reports.parts import disagreement_url, judge_url, labels_shown
 from judges.core.sample_read import Said, said_about
 from judges.reports.read import report_state
 

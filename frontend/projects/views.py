@@ -248,7 +248,7 @@ def steps_of(project: Project, counts: Counts, *, has_labels: bool) -> list[Step
 
     A project whose labels were all made elsewhere needs no batch.
     """
-    settling = bool(counts.settled or counts.disputed)
+    settling = bool(counts.settled or counts.single or counts.disputed)
     imported = has_labels and not counts.batches
     labelled = settling or imported
     plan = [

@@ -76,6 +76,12 @@ def judge_context(report: AlignmentReport, place: int, links: Links | None = Non
         **judge_summary(report, place, links),
         "labels": {name: shown(estimate) for name, estimate in (row["labels"] or {}).items()},
         "confusion": at["confusion"],
+        "left_out": at["left_out"]
+        and {
+            "units": at["left_out"]["units"],
+            "all": figure(at["left_out"]["all_agree"], 2),
+            "none": figure(at["left_out"]["none_agrees"], 2),
+        },
         "why": in_words(at["reason"]),
         "note": in_words(row["note"]),
         "caveat": in_words(row["caveat"]),

@@ -4,12 +4,14 @@ people sample by sample, how many more labels the figures want, and what a drawn
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from datetime import date
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
+from django.utils.formats import date_format
 from django.utils.text import capfirst
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_noop
+from django.utils.translation import gettext_noop, ngettext
 
 import alignment
 from annotate.core.text_tables import UNDEFINED, figure
@@ -222,6 +224,8 @@ def report_context(report: AlignmentReport, links: Links | None = None) -> dict[
     result = report.result
     return {
         **frame_context(report),
+        "rests": _rests_on(result["reference"]),
+        "too_fast": _too_fast(result),
         "people": shown(result["people"]),
         "judges": [judge_summary(report, place, links) for place in range(len(result["judges"]))],
         "uses_dev": any(row["at_threshold"]["confusion"] is not None for row in result["judges"]),
@@ -235,6 +239,53 @@ def report_context(report: AlignmentReport, links: Links | None = None) -> dict[
         "drawn": drawn_context(report),
         "per_sample": per_sample_context(result["per_sample"]),
     }
+
+
+def _rests_on(reference: Mapping[str, Any]) -> dict[str, Any]:
+    """The `rests` of `reports/rests_on.html`."""
+    return {
+        "reference": reference,
+        "unsettled": sum(reference["unsettled"].values()),
+        "declared": [_declared(row) for row in reference["declared"]],
+    }
+
+
+def _too_fast(result: Mapping[str, Any]) -> dict[str, Any] | None:
+    """The `too_fast` of `reports/too_fast.html`: kappas as they are, and without the units of such labels."""
+    found = result["too_fast"]
+    if found is None:
+        return None
+    rows = [(_("People with each other"), result["people"]["value"], found["agreement"]["value"])]
+    for judge, without in zip(result["judges"], found["judges"], strict=True):
+        rows.append((judge["title"], judge["at_threshold"]["kappa"]["value"], without["kappa"]))
+    return {
+        **found,
+        "count": len(found["people"]),
+        "share": percent(found["labels"] / found["of"]),
+        "rows": [{"title": title, "now": figure(now, 2), "without": figure(then, 2)} for title, now, then in rows],
+    }
+
+
+def _declared(row: Mapping[str, Any]) -> str:
+    given = {
+        "n": row["units"],
+        "who": row["by"] or _("An admin, on the command line,"),
+        "day": date_format(date.fromisoformat(row["day"]), "DATE_FORMAT") if row["day"] else UNDEFINED,
+        "number": row["batch"],
+    }
+    if row["batch"] is None:
+        said = ngettext(
+            "%(n)s of them rests on one label, made elsewhere. %(who)s decided on %(day)s that this is enough.",
+            "%(n)s of them rest on one label each, made elsewhere. %(who)s decided on %(day)s that this is enough.",
+            row["units"],
+        )
+    else:
+        said = ngettext(
+            "%(n)s of them rests on one label. %(who)s decided on %(day)s that this is enough in batch %(number)s.",
+            "%(n)s of them rest on one label each. %(who)s decided on %(day)s that this is enough in batch %(number)s.",
+            row["units"],
+        )
+    return said % given
 
 
 def frame_context(report: AlignmentReport) -> dict[str, Any]:

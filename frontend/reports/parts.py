@@ -16,10 +16,11 @@ from annotate.core.errors import Refusal
 from annotate.core.units import unit_anchor
 from annotate.models import Criterion
 from annotate.projects.read import one_criterion
+from annotate.verdicts.read import SINGLE
 from frontend.base.pages import ProjectPage
 from frontend.reports.shown import Links
 from judges.models import AlignmentReport
-from judges.reports.read import report_state
+from judges.reports.read import Labels, report_state
 from judges.reports.requests import request_report
 
 # Name of the URL, and its label.
@@ -31,6 +32,9 @@ PARTS = (
     ("report-triage", gettext_noop("Triage")),
     ("report-planner", gettext_noop("Planner")),
 )
+
+# Parts whose figures hang on which labels count; all others are of settled units.
+_WITH_LABELS = frozenset({"report", "report-judge", "report-compare"})
 
 
 def report_part(
@@ -47,21 +51,54 @@ def report_part(
     context; Http404 from it is passed on. criterion: an earlier version, whose report is only shown."""
     current = one_criterion(page.project, key)
     criterion = criterion or current
-    state = report_state(criterion)
+    labels: Labels = labels_shown(page) if part in _WITH_LABELS else "settled"
+    state = report_state(criterion, labels)
     is_current = criterion == current
     context: dict[str, Any] = {
         "criterion": criterion,
         "state": state,
         "report": state.report,
         "help_url": reverse("statistics-help"),
-        "parts": [{"label": _(label), "url": page.url(name, key), "current": name == part} for name, label in PARTS]
+        "parts": [
+            {"label": _(label), "url": _with_labels(page, page.url(name, key), {}, name), "current": name == part}
+            for name, label in PARTS
+        ]
         if is_current
         else [],
         "newer_version": None if is_current else current.version,
+        "labels": labels,
+        "annotators_url": page.url("report-annotators", key) if is_current else "",
+        "switch": {
+            "all": _switched(page, "all"),
+            "settled": _switched(page, None),
+            "review": f"{page.url('adjudicate')}?{urlencode({'state': SINGLE, 'criterion': key})}",
+            "elsewhere": page.url("export") if page.may("project.change") else "",
+        },
     }
     if state.report is not None:
         context |= context_of(state.report)
     return page.render(template, context, status=status)
+
+
+def labels_shown(page: ProjectPage) -> Labels:
+    """What the address compares judges with: what people settled, or all that they labelled (`?labels=all`)."""
+    return "all" if page.request.GET.get("labels") == "all" else "settled"
+
+
+def _switched(page: ProjectPage, labels: Labels | None) -> str:
+    """This page with other labels."""
+    query = page.request.GET.copy()
+    query.pop("labels", None)
+    if labels is not None:
+        query["labels"] = labels
+    return f"{page.request.path}?{query.urlencode()}" if query else page.request.path
+
+
+def _with_labels(page: ProjectPage, url: str, query: Mapping[str, Any], part: str = "report") -> str:
+    """The address of a part, or of what leads back to one, which shows the same labels as this page."""
+    if labels_shown(page) == "all" and part in _WITH_LABELS:
+        query = {**query, "labels": "all"}
+    return f"{url}?{urlencode(query)}" if query else url
 
 
 def links(page: ProjectPage, key: str) -> Links:
@@ -73,7 +110,7 @@ def links(page: ProjectPage, key: str) -> Links:
 
 
 def judge_url(page: ProjectPage, key: str, judge: str, dimension: str, part: str = "report-judge") -> str:
-    return f"{page.url(part, key)}?{urlencode({'judge': judge, 'measures': dimension})}"
+    return _with_labels(page, page.url(part, key), {"judge": judge, "measures": dimension}, part)
 
 
 def switcher(
@@ -94,13 +131,13 @@ def disagreement_url(page: ProjectPage, key: str, judge: Mapping[str, Any], at: 
     """The sample, with the way to the disagreements before and after it (frontend.data.samples)."""
     row = judge["disagreements"][at]
     query = {"criterion": key, "judge": judge["judge"], "measures": judge["dimension"], "disagreement": at + 1}
-    return f"{page.url('sample', row['sample'])}?{urlencode(query)}#{unit_anchor(row['unit'])}"
+    return f"{_with_labels(page, page.url('sample', row['sample']), query)}#{unit_anchor(row['unit'])}"
 
 
 def ask_for_report(page: ProjectPage, criterion: Criterion) -> bool:
     """Whether one is on its way; if not, the page says why."""
     try:
-        request_report(criterion=criterion, user=page.user)
+        request_report(criterion=criterion, user=page.user, labels=labels_shown(page))
     except Refusal as refusal:
         messages.error(page.request, refusal.message)
         return False

@@ -27,6 +27,7 @@ def judge_table(found: Mapping[str, Any], *, markdown: bool = False) -> str:
         head += f", {reference['positives']} pass, {reference['ties']} ties left out"
     else:
         head += f"; no pass or fail, because {in_words(reference['reason'])}"
+    head += _unsettled(reference)
     if not found["judges"]:
         return f"{head}\n\nNo judge has scores for this criterion."
     table = markdown_table if markdown else text_table
@@ -36,6 +37,19 @@ def judge_table(found: Mapping[str, Any], *, markdown: bool = False) -> str:
         parts.append(CROSS_FITTED)
     parts += [sentence for title, row in titled if (sentence := _what_is_missing(title, row["at_threshold"]))]
     return "\n\n".join(parts)
+
+
+def _unsettled(reference: Mapping[str, Any]) -> str:
+    found = reference["unsettled"]
+    parts = (
+        (found["single"], "of one label that no reviewer approved"),
+        (found["elsewhere"], "of one label made elsewhere (manage.py settle --needed 1 says that it is enough)"),
+        (found["open"], "disputed or still being labelled"),
+    )
+    said = "; ".join(f"{count} {what}" for count, what in parts if count)
+    if not said:
+        return ""
+    return f".\nNot settled and {'left out' if reference['settled_only'] else 'counted all the same'}: {said}"
 
 
 def _what_is_missing(title: str, at_threshold: Mapping[str, Any]) -> str | None:

@@ -26,7 +26,7 @@ from frontend.reports.in_words import plot_in_words, trust_in_words
 from frontend.reports.judge import judge_context, triage_context
 from frontend.reports.looks import looks_section
 from frontend.reports.page import frame_context, report_context
-from frontend.reports.parts import ask_for_report, chosen_judge, judge_url, links, report_part, switcher
+from frontend.reports.parts import ask_for_report, chosen_judge, judge_url, labels_shown, links, report_part, switcher
 from frontend.reports.shown import shown
 from judges.api.reports_serializers import Report
 from judges.certificates.triage_read import Left, latest_look, left_to_people
@@ -82,6 +82,7 @@ def _in_short(page: ProjectPage, key: str, found: Overview) -> dict[str, Any]:
     return {
         "number": found.number,
         "created_at": found.created_at,
+        "labels": found.labels,
         "people": shown(found.people),
         "judges": judges,
         "forest": plot_in_words(found.forest),
@@ -93,7 +94,7 @@ def report(page: ProjectPage, key: str) -> HttpResponse:
     """The latest report. A POST asks for a new one."""
     if page.request.method == "POST":
         ask_for_report(page, one_criterion(page.project, key))
-        return page.redirect("report", key)
+        return HttpResponseRedirect(page.request.get_full_path())
     return report_part(
         page,
         key,

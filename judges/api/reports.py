@@ -44,21 +44,25 @@ class AlignmentView(ProjectAPIView):
 
         As `manage.py align` prints it: every judge, or the one named, at the threshold that is best on the dev half of
         the samples, measured there by cross-fitting (docs/statistics.md).
+
+        Judges are compared with what people settled. `labels=all`: with all that they labelled.
         """
-        return align(one_criterion(self.project, key), asked.get("judge") or None, stores=False)
+        settled_only = asked.get("labels", "settled") == "settled"
+        criterion = one_criterion(self.project, key)
+        return align(criterion, asked.get("judge") or None, stores=False, settled_only=settled_only)
 
 
 class ReportStateView(ProjectAPIView):
     actions = {"GET": "reports.read"}
 
-    @answers(shapes.ReportState)
-    def get(self, request: Request, slug: str, key: str) -> ReportState:
+    @answers(shapes.ReportState, query=shapes.ReportStateAsked)
+    def get(self, request: Request, asked: dict[str, Any], slug: str, key: str) -> ReportState:
         """The latest report of a criterion, and whether it is out of date.
 
         `number` is null when there is none. `is_out_of_date`: something it rests on changed since. `is_pending`: a new
-        one is on its way.
+        one is on its way. `labels=all`: of reports that compare judges with all that people labelled.
         """
-        return report_state(one_criterion(self.project, key))
+        return report_state(one_criterion(self.project, key), asked.get("labels", "settled"), reader=self.user)
 
 
 class ReportsView(ProjectAPIView):
@@ -83,10 +87,11 @@ class ReportsView(ProjectAPIView):
         """Has the worker freeze a report on the data as they are now.
 
         `requested` is false when one is on its way already. When nothing changed since the last report, that one stays
-        the latest.
+        the latest. It compares judges with what people settled; with `labels` all, with all that they labelled.
         """
         criterion = criterion_named(self.project, str(data["criterion"]))
-        return {"requested": request_report(criterion=criterion, user=self.user)}
+        labels = data.get("labels", "settled")
+        return {"requested": request_report(criterion=criterion, user=self.user, labels=labels)}
 
 
 class ReportView(ProjectAPIView):
@@ -113,7 +118,7 @@ class ReportBundleView(ProjectAPIView):
         report = one_report(self.project, number)
         name = f"{slug}-{report.criterion.key}-report-{number}.zip"
         return HttpResponse(
-            bundle(report, shapes.Report.show(report)),
+            bundle(report, shapes.Report.show(report), reader=self.user),
             content_type="application/zip",
             headers={"Content-Disposition": f'attachment; filename="{name}"'},
         )

@@ -8,7 +8,7 @@ from __future__ import annotations
 from rest_framework import serializers as s
 
 from annotate.api.batches_serializers import Estimate
-from annotate.api.serializers import FreeObject, Moment, Of, Page, Remark, Shape, Stored, Text, Value
+from annotate.api.serializers import Choice, FreeObject, Moment, Of, Page, Remark, Shape, Stored, Text, Value
 from judges import models
 from judges.reports.read import ReportState as State
 
@@ -39,13 +39,26 @@ class Agreement(AgreementFigures):
     version = s.IntegerField(help_text="Of the criterion.")
 
 
+class DeclaredLabels(Stored):
+    units = s.IntegerField()
+    by = s.CharField(allow_blank=True, help_text="Empty: on the command line.")
+    day = s.CharField(allow_blank=True)
+    batch = s.IntegerField(allow_null=True, help_text="null: labels made elsewhere.")
+
+
 class ReferenceFigures(Stored, required="method units positives ties reason"):
     method = Remark(help_text="How people's answer to a unit is made of what they said.")
     units = s.IntegerField()
     positives = s.IntegerField(allow_null=True, help_text="Units that people pass.")
     ties = s.IntegerField(allow_null=True)
     verdicts = s.IntegerField()
-    single_labels = s.IntegerField()
+    single_labels = s.IntegerField(help_text="Units that rest on one label which no reviewer looked at.")
+    settled_only = s.BooleanField(help_text="false: units that are not settled are among them.")
+    unsettled = s.DictField(
+        child=s.IntegerField(),
+        help_text="Units that are not settled: of one label given here (single) or elsewhere, and those still open.",
+    )
+    declared = DeclaredLabels(many=True, help_text="Who said that single labels settle units.")
     reason = Remark(allow_null=True)
 
 
@@ -71,8 +84,17 @@ class Alignment(Stored):
     judges = JudgeFigures(many=True)
 
 
+LABELS = ("settled", "all")
+_LABELS = "What judges are compared with: settled units, unless all that people labelled are asked for."
+
+
 class AlignmentAsked(Shape, required=""):
     judge = Text(help_text="The name of one judge.")
+    labels = Choice(LABELS, help_text=_LABELS)
+
+
+class ReportStateAsked(Shape, required=""):
+    labels = Choice(LABELS, help_text=_LABELS)
 
 
 class ReportState(Shape, of=State, shows="number is_out_of_date is_pending"):
@@ -82,10 +104,11 @@ class ReportState(Shape, of=State, shows="number is_out_of_date is_pending"):
 
 
 class ReportSummary(
-    Shape, of=models.AlignmentReport, shows="number criterion criterion_version fingerprint created_at"
+    Shape, of=models.AlignmentReport, shows="number criterion criterion_version labels fingerprint created_at"
 ):
     criterion = s.CharField(source="criterion.key")
     criterion_version = s.IntegerField(source="criterion.version")
+    labels = s.CharField(source="parameters.labels", help_text="settled or all: what judges are compared with.")
     fingerprint = Of("Of all that it rests on: the same fingerprint, the same figures.")
     created_at = Moment()
 
@@ -103,6 +126,7 @@ class ReportParameters(Stored):
     level = s.FloatField(help_text="Of the intervals.")
     dev_share = s.FloatField()
     figures = s.IntegerField(help_text="Raised when the same data would give other figures.")
+    labels = s.CharField(help_text="settled or all: what judges are compared with.")
     libraries = s.DictField(child=s.CharField())
     data_version = s.CharField()
 
@@ -159,14 +183,15 @@ class ReportResult(Stored):
 class Report(
     ReportSummary,
     of=models.AlignmentReport,
-    shows="number criterion criterion_version fingerprint created_at parameters result",
+    shows="number criterion criterion_version labels fingerprint created_at parameters result",
 ):
     parameters = ReportParameters()
     result = ReportResult(help_text="One that an earlier version made may lack figures.")
 
 
-class ReportRequest(Shape):
+class ReportRequest(Shape, required="criterion"):
     criterion = s.CharField(help_text="Its key.")
+    labels = Choice(LABELS, help_text=_LABELS)
 
 
 class ReportRequested(Shape):

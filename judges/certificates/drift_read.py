@@ -10,7 +10,7 @@ from datetime import datetime
 from typing import Any, cast
 
 from django.core.cache import cache
-from django.db.models import Q
+from django.db.models import F, Q
 from django.db.models.functions import Collate
 from django.utils.formats import date_format
 from django.utils.translation import gettext as _
@@ -20,6 +20,7 @@ from annotate.core.blindness import SYSTEM
 from annotate.core.scales import Value
 from annotate.core.text_tables import figure
 from annotate.labels.read import counting_labels, latest_per_rater
+from annotate.labels.settled_read import HOLDING, STANDING, Standing, unsettled_units, waiting_labels
 from annotate.models import Label, Verdict
 from annotate.models.label import DECIDED_METHODS, VerdictState
 from annotate.verdicts.evidence_read import asked
@@ -161,25 +162,35 @@ def _people(
             submitted = None if label.task is None else label.task.submitted_at
             known[unit] = max(filter(None, (known.get(unit), label.updated_at, submitted)))
     verdicts: dict[UnitKey, Value] = {}
+    standings: dict[UnitKey, str] = {}
+    here = [label.task_id is not None for label in labels if label.sample.external_id in names]
     for verdict in (
         Verdict.objects.filter(among(samples.keys()), criterion=criterion)
-        .exclude(state=VerdictState.DISPUTED)
+        .annotate(standing=STANDING, declared_at=F("batch__single_labels_at"))
         .select_related("sample")
     ):
         unit = (verdict.sample.external_id, verdict.unit)
         if verdict.sample_id not in samples:
             continue
+        standings[unit] = verdict.standing
+        if verdict.standing not in HOLDING:
+            continue
         verdicts[unit] = cast("Value", verdict.value)
-        # What the rule settled was known when its labels were; a reviewer's word is a new one.
+        # What the rule settled was known when its labels were; a reviewer's or an admin's word is a new one.
+        said = verdict.approved_at or (verdict.declared_at if verdict.standing == Standing.DECLARED else None)
         if unit not in known or verdict.method in DECIDED_METHODS:
-            known[unit] = max(known.get(unit, verdict.updated_at), verdict.updated_at)
+            said = verdict.updated_at
+        known[unit] = max(filter(None, (known.get(unit), said)))
+    units = [unit for unit, _, _ in rows]
     evidence = alignment.report.Evidence(
         criterion=asked(criterion),
         seed=criterion.project.seed,
-        units=[unit for unit, _, _ in rows],
+        units=units,
         raters=[rater for _, rater, _ in rows],
         values=[value for _, _, value in rows],
         verdicts=verdicts,
+        unsettled=unsettled_units(units, here, standings),
+        waiting=waiting_labels(units, here, standings),
     )
     since = certificate.created_at
     return alignment.report.reference_of(evidence), {unit: moment for unit, moment in known.items() if moment > since}

@@ -35,7 +35,8 @@ def look_at_test(
     with transaction.atomic():
         no_import_writes(criterion.project_id)
         Project.objects.select_for_update(no_key=True).get(pk=criterion.project_id)
-        evidence = full_evidence(criterion, judge_name)
+        # One label that settles nothing is in no figure of a look, and so must not make another one either.
+        evidence = full_evidence(criterion, judge_name).without_single()
         offered = [one for one in evidence.judges if dimension in (None, one.dimension)]
         if len(offered) != 1:
             names = ", ".join(one.dimension for one in evidence.judges) or "nothing on this kind of unit"

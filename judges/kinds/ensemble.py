@@ -17,6 +17,7 @@ from annotate.models import Criterion, Project, Sample
 from annotate.samples.read import samples_named
 from annotate.verdicts.evidence_read import evidence_of
 from judges.core.split import divide
+from annotate.verdicts.evidence_read import reference_evidence
 from judges.kinds.base import Config, Item, Kind, Outcome, score_each
 from judges.kinds.fields import Fields, target
 from judges.kinds.members import MOST_MEMBERS, Member, Values, member_fields, member_values, members_in, value_of
@@ -72,7 +73,7 @@ def _named(members: Sequence[Member]) -> list[list[str]]:
 
 def _fit(fields: Fields, criterion: Criterion, members: Sequence[Member]) -> dict[str, Any]:
     # Samples get a side here as they do at a report; nothing of the test half is used.
-    reference = alignment.report.reference_of(evidence_of(criterion, reader=SYSTEM))
+    reference = alignment.report.reference_of(reference_evidence(criterion, reader=SYSTEM))
     sides = divide(criterion, reference.strata())
     verdicts = {unit: passes for unit, passes in reference.positive.items() if sides[unit[0]]}
     keys = dict(samples_named(criterion.project, {name for name, _unit in verdicts}).values_list("external_id", "pk"))

@@ -20,6 +20,7 @@ from annotate.core.blindness import SYSTEM, Reader, samples_still_to_label
 from annotate.core.rows import fetch_one, first_or_raise
 from annotate.core.scales import Value
 from annotate.labels.read import counting_labels, latest_per_rater, undecided_labels
+from annotate.labels.settled_read import HOLDING, STANDING, unsettled_units, waiting_labels
 from annotate.models import Criterion, Label, Sample, Verdict
 from annotate.models.label import VerdictState
 from annotate.projects.read import current_criteria
@@ -34,23 +35,28 @@ from judges.models import Judge, JudgeVersion, RunState, SplitMember, Trial
 @dataclass(frozen=True, slots=True)
 class OnDev:
     """Of samples of the dev half: samples by their own id; the labels that count, in the order of unit and rater; who
-    could not tell; the verdicts that hold."""
+    could not tell; the verdicts that settle their unit; what those of all units rest on."""
 
     criterion: Criterion
     samples: dict[str, Sample]
     labels: list[Label]
     undecided: list[Label]
     verdicts: dict[UnitKey, Verdict]
+    standings: dict[UnitKey, str]
 
     def evidence(self) -> alignment.report.Evidence:
         """For the figures that compare judges on them; every sample is dev."""
+        units = [(label.sample.external_id, label.unit) for label in self.labels]
+        here = [label.task_id is not None for label in self.labels]
         return alignment.report.Evidence(
             criterion=asked(self.criterion),
             seed=self.criterion.project.seed,
-            units=[(label.sample.external_id, label.unit) for label in self.labels],
+            units=units,
             raters=[label.rater.name for label in self.labels],
             values=[cast("Value", label.value) for label in self.labels],
             verdicts={unit: cast("Value", verdict.value) for unit, verdict in self.verdicts.items()},
+            unsettled=unsettled_units(units, here, self.standings),
+            waiting=waiting_labels(units, here, self.standings),
             is_dev=dict.fromkeys(self.samples, True),
         )
 
@@ -61,6 +67,7 @@ class OnDev:
             labels=[label for label in self.labels if label.sample.external_id not in names],
             undecided=[label for label in self.undecided if label.sample.external_id not in names],
             verdicts={unit: verdict for unit, verdict in self.verdicts.items() if unit[0] not in names},
+            standings={unit: standing for unit, standing in self.standings.items() if unit[0] not in names},
         )
 
 
@@ -72,13 +79,19 @@ def on_dev(criterion: Criterion, names: Collection[str], *, reader: Reader) -> O
     here = {"criterion": criterion, "sample__in": keys}
     labels = counting_labels().filter(**here).select_related("rater", "sample")
     undecided = undecided_labels().filter(**here).select_related("rater", "sample")
-    verdicts = Verdict.objects.filter(**here).exclude(state=VerdictState.DISPUTED)
+    verdicts = {
+        (one.sample.external_id, one.unit): one
+        for one in Verdict.objects.filter(**here)
+        .annotate(standing=STANDING)
+        .select_related("sample", "decided_by")
+    }
     found = OnDev(
         criterion=criterion,
         samples=dev,
         labels=sorted(latest_per_rater(labels), key=_by_unit),
         undecided=sorted(latest_per_rater(undecided), key=_by_unit),
-        verdicts={(one.sample.external_id, one.unit): one for one in verdicts.select_related("sample", "decided_by")},
+        verdicts={unit: verdict for unit, verdict in verdicts.items() if verdict.standing in HOLDING},
+        standings={unit: verdict.standing for unit, verdict in verdicts.items()},
     )
     still = samples_still_to_label(reader, keys)
     return found.without({name for name, sample in dev.items() if sample.pk in still}) if still else found

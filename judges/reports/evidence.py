@@ -21,14 +21,14 @@ from judges.core.split import as_divided, divide
 
 
 def full_evidence(
-    criterion: Criterion, judge_name: str | None = None, *, stores: bool = True
+    criterion: Criterion, judge_name: str | None = None, *, stores: bool = True, settled_only: bool = True
 ) -> alignment.report.Evidence:
-    """With all judges or the one named. Samples that have a reference and no side yet get one, and keep it; or get one
-    for this once, where nothing is stored.
+    """With all judges or the one named. Samples that have a reference, or may get one, and no side yet get one, and
+    keep it; or get one for this once, where nothing is stored. settled_only: as `evidence_of`.
 
     Raises Invalid for a judge that the project doesn't have.
     """
-    people = _divided(criterion, stores=stores)
+    people = _divided(criterion, stores=stores, settled_only=settled_only)
     judges, earlier = judge_scores(criterion, judge_name, reader=SYSTEM)
     whole = whole_scores(criterion, judge_name, reader=SYSTEM)
     return replace(people, judges=judges, earlier=earlier, whole=whole, measures=measured_by(criterion, whole))
@@ -44,16 +44,18 @@ def settled_on_dev(criterion: Criterion) -> list[str]:
     return sorted(name for name, is_dev in people.is_dev.items() if is_dev)
 
 
-def _divided(criterion: Criterion, *, stores: bool = True) -> alignment.report.Evidence:
-    """People's side of the evidence, each sample with its side."""
-    people = evidence_of(criterion, reader=SYSTEM)
-    strata = alignment.report.reference_of(people).strata()
-    sides = divide(criterion, strata) if stores else as_divided(criterion, strata)
-    return replace(people, is_dev={name: sides[name] for name in strata})
+def _divided(criterion: Criterion, *, stores: bool = True, settled_only: bool = True) -> alignment.report.Evidence:
+    """People's side of the evidence, each sample with its side that has a unit which judges are compared with, or one
+    that is open: people's agreement with each other and with a judge rests on those too."""
+    people = evidence_of(criterion, reader=SYSTEM, settled_only=settled_only)
+    alone = {unit: why for unit, why in people.unsettled.items() if why != "open"}
+    strata = alignment.report.reference_of(replace(people, unsettled=alone)).strata()
+    return replace(people, is_dev=(divide if stores else as_divided)(criterion, strata))
 
 
 def fingerprint_of(evidence: alignment.report.Evidence, parameters: dict[str, Any]) -> str:
-    """SHA-256 over the criterion's version, every rating, verdict and score that went in, and the parameters."""
+    """SHA-256 over the criterion's version, every rating, verdict and score that went in, which units are settled, and
+    the parameters."""
     digest = hashlib.sha256()
 
     def add(part: Any) -> None:
@@ -69,6 +71,13 @@ def fingerprint_of(evidence: alignment.report.Evidence, parameters: dict[str, An
         add([column[row] for row in order] if column else None)
     by_unit = itemgetter(0)
     add(sorted(evidence.verdicts.items(), key=by_unit))
+    # Only where there is something of it, so that a look taken before this was asked is the same look.
+    if evidence.unsettled:
+        add([evidence.settled_only, sorted(evidence.unsettled.items(), key=by_unit)])
+    if evidence.declared:
+        add([tuple(row) for row in evidence.declared])
+    if any(evidence.waiting):
+        add(["waiting", [evidence.waiting[row] for row in order]])
     add(sorted(evidence.is_dev.items()))
     # Named tuples are no tuples to orjson.
     add([tuple(row) for row in sorted(evidence.before, key=str)])
@@ -85,12 +94,14 @@ def fingerprint_of(evidence: alignment.report.Evidence, parameters: dict[str, An
     return digest.hexdigest()
 
 
-def align(criterion: Criterion, judge_name: str | None = None, *, stores: bool = True) -> dict[str, Any]:
+def align(
+    criterion: Criterion, judge_name: str | None = None, *, stores: bool = True, settled_only: bool = True
+) -> dict[str, Any]:
     """Every judge (or the one named) against people on the criterion, as plain JSON (docs/statistics.md).
 
-    stores, and what it raises: as `full_evidence`.
+    stores, settled_only, and what it raises: as `full_evidence`.
     """
-    evidence = full_evidence(criterion, judge_name, stores=stores)
+    evidence = full_evidence(criterion, judge_name, stores=stores, settled_only=settled_only)
     reference = alignment.report.reference_of(evidence)
     return {
         "criterion": criterion.key,

@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, Literal
 
 from django.conf import settings
 from django.core.cache import cache
@@ -21,14 +21,17 @@ from annotate.core.blindness import Reader
 from annotate.core.rows import first_or_raise
 from annotate.core.text_tables import number
 from annotate.core.units import unit_number, unit_text
-from annotate.models import Criterion, Label, Project, Sample, Task, Verdict
+from annotate.models import Batch, ClaimEdit, Criterion, Label, Project, Sample, Task, Verdict
 from annotate.models.batch import TaskStatus
 from annotate.verdicts.ratings_read import UnitKey
 from judges.core.scores_read import Said, rationales, scores_that_count
 from judges.models import AlignmentReport, Judge, ScoreStatus
 
 # Raised when the same data would give other figures or other plots, so that reports are made anew.
-FIGURES_VERSION = 5
+FIGURES_VERSION = 6
+
+# What a report compares judges with: settled units (annotate.labels.settled_read), or all that people labelled.
+Labels = Literal["settled", "all"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,27 +46,32 @@ class ReportState:
     after_minutes: int | None
 
 
-def report_state(criterion: Criterion) -> ReportState:
-    reports = _shown_reports(criterion).select_related("criterion", "project").defer("evidence")
+def report_state(criterion: Criterion, labels: Labels = "settled") -> ReportState:
+    """Of reports with these labels. Where there is none on settled units, of those with all labels, which are then out
+    of date: what an earlier version made can still be read."""
+    reports = _shown_reports(criterion, labels).select_related("criterion", "project").defer("evidence")
     # Data can come back to what they were (a verdict is taken back): then an earlier report is the present one.
     current = reports.filter(parameters__data_version=data_version(criterion)).first()
     report = current or reports.first()
+    if report is None and labels == "settled":
+        report = _shown_reports(criterion, "all").select_related("criterion", "project").defer("evidence").first()
     return ReportState(
         report=report,
         is_out_of_date=report is not None and current is None,
-        is_pending=cache.get(pending_key(criterion.pk)) is not None,
-        after_minutes=_after_minutes(criterion),
+        is_pending=cache.get(pending_key(criterion.pk, labels)) is not None,
+        after_minutes=_after_minutes(criterion) if labels == "settled" else None,
     )
 
 
 def has_report_on(criterion: Criterion, version: str) -> bool:
-    """Whether there is a report on this version of the criterion's data."""
-    return _shown_reports(criterion).filter(parameters__data_version=version).exists()
+    """Whether there is a report on settled units of this version of the criterion's data."""
+    return _shown_reports(criterion, "settled").filter(parameters__data_version=version).exists()
 
 
-def _shown_reports(criterion: Criterion) -> QuerySet[AlignmentReport]:
+def _shown_reports(criterion: Criterion, labels: Labels) -> QuerySet[AlignmentReport]:
     """One that was reckoned in an earlier way says other things than pages show: a new one is made in its place."""
-    return AlignmentReport.objects.filter(criterion=criterion, parameters__figures=FIGURES_VERSION)
+    shown = {"parameters__figures": FIGURES_VERSION, "parameters__labels": labels}
+    return AlignmentReport.objects.filter(criterion=criterion, **shown)
 
 
 def _after_minutes(criterion: Criterion) -> int | None:
@@ -87,6 +95,7 @@ class Overview:
 
     number: int
     created_at: datetime
+    labels: Labels
     people: dict[str, Any]
     judges: list[dict[str, Any]]
     forest: str
@@ -94,7 +103,7 @@ class Overview:
 
 # Taken out where it lies: whole results are a hundred times as large.
 _OVERVIEW = """
-    SELECT DISTINCT ON (criterion_id) criterion_id, number, created_at, result->'people', (
+    SELECT DISTINCT ON (criterion_id) criterion_id, number, created_at, parameters->>'labels', result->'people', (
         SELECT coalesce(jsonb_agg(jsonb_build_object(
             'title', j->'title', 'judge', j->'judge', 'dimension', j->'dimension', 'kappa', j->'kappa',
             'trust', j->'trust'
@@ -102,17 +111,18 @@ _OVERVIEW = """
     ), coalesce(plots->>'forest', '')
     FROM judges_alignmentreport
     WHERE project_id = %(project)s AND parameters->'figures' = to_jsonb(%(figures)s::int)
-    ORDER BY criterion_id, number DESC
+    ORDER BY criterion_id, parameters->>'labels' = 'settled' DESC, number DESC
 """
 
 
 def overview(project: Project) -> dict[int, Overview]:
-    """Of each criterion, by its primary key, the latest report that pages can show."""
+    """Of each criterion, by its primary key, the latest report that pages can show; one on settled units, where there
+    is one."""
     with connection.cursor() as cursor:
         cursor.execute(_OVERVIEW, {"project": project.pk, "figures": FIGURES_VERSION})
         return {
-            criterion: Overview(number, created_at, json.loads(people), json.loads(judges), forest)
-            for criterion, number, created_at, people, judges, forest in cursor.fetchall()
+            criterion: Overview(number, created_at, labels, json.loads(people), json.loads(judges), forest)
+            for criterion, number, created_at, labels, people, judges, forest in cursor.fetchall()
         }
 
 
@@ -127,8 +137,8 @@ def is_shown(report: AlignmentReport) -> bool:
 
 
 def data_version(criterion: Criterion) -> str:
-    """Changes whenever a rating, a verdict or a score that could count changes, how a judge is read, or how we reckon;
-    a few counts, cheap on every page view.
+    """Changes whenever a rating, a verdict or a score that could count changes, which units are settled, which samples
+    are one group, how a judge is read, what it must show, or how we reckon; a few counts, cheap on every page view.
 
     It may change without the figures changing (a second version of a label that says the same); what a report rests on
     exactly is its fingerprint.
@@ -142,15 +152,18 @@ def data_version(criterion: Criterion) -> str:
     scores = scores_that_count(criterion).aggregate(
         Count("pk"), Max("pk"), Sum("version"), ok=Count("pk", filter=Q(status=ScoreStatus.OK))
     )
-    counts = [value for counted in (labels, tasks, verdicts, scores) for value in counted.values()]
+    declared = Batch.objects.filter(project_id=criterion.project_id).aggregate(
+        Count("single_labels_at"), Max("single_labels_at")
+    )
+    counts = [value for counted in (labels, tasks, verdicts, declared, scores) for value in counted.values()]
     draw = finished_draw(criterion)
     lower = Judge.objects.filter(project_id=criterion.project_id, higher_is_better=False).order_by("pk")
     falling = ",".join(str(judge) for judge in lower.values_list("pk", flat=True))
     return "/".join(map(str, [FIGURES_VERSION, *counts, falling, None if draw is None else draw.pk]))
 
 
-def pending_key(criterion_id: int) -> str:
-    return f"report-pending:{criterion_id}"
+def pending_key(criterion_id: int, labels: Labels = "settled") -> str:
+    return f"report-pending:{criterion_id}:{labels}"
 
 
 _EXCERPT = 280

@@ -12,28 +12,28 @@ from kombu.exceptions import OperationalError
 from annotate.core.background import hand_over
 from annotate.core.errors import Unavailable
 from annotate.models import Criterion, User
-from judges.reports.read import pending_key
+from judges.reports.read import Labels, pending_key
 
 # Longer than a report takes. A worker that died forgets the request after this, and one may ask again.
 PENDING_SECONDS = 300
 
 
-def request_report(*, criterion: Criterion, user: User | None = None) -> bool:
+def request_report(*, criterion: Criterion, user: User | None = None, labels: Labels = "settled") -> bool:
     """Has the worker freeze a report once this transaction is in. False: one is on its way already.
 
     Raises Unavailable when the message can't be sent (outside a transaction; within one, on commit).
     """
-    if not cache.add(pending_key(criterion.pk), 1, timeout=PENDING_SECONDS):
+    if not cache.add(pending_key(criterion.pk, labels), 1, timeout=PENDING_SECONDS):
         return False
-    transaction.on_commit(lambda: _send(criterion.pk, user.pk if user else None))
+    transaction.on_commit(lambda: _send(criterion.pk, user.pk if user else None, labels))
     return True
 
 
-def _send(criterion_id: int, user_id: int | None) -> None:
+def _send(criterion_id: int, user_id: int | None, labels: Labels) -> None:
     try:
-        hand_over("judges.tasks.freeze_report", criterion_id, user_id)
+        hand_over("judges.tasks.freeze_report", criterion_id, user_id, labels)
     except OperationalError as error:
-        cache.delete(pending_key(criterion_id))
+        cache.delete(pending_key(criterion_id, labels))
         raise Unavailable("no_broker", "The worker can't be reached just now; nothing was requested.") from error
 
 

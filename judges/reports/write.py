@@ -18,28 +18,29 @@ from annotate.models import Criterion, Project, User
 from judges.core.split import DEV_SHARE
 from judges.models import AlignmentReport
 from judges.reports.evidence import fingerprint_of, full_evidence
-from judges.reports.read import FIGURES_VERSION, data_version, pending_key, with_words
+from judges.reports.read import FIGURES_VERSION, Labels, data_version, pending_key, with_words
 from judges.reports.reproduction import pack
 from judges.reports.requests import draw_plots
 
 LEVEL = 0.95
 
 
-def freeze_report(*, criterion: Criterion, user: User | None = None) -> AlignmentReport:
-    """The report on the data as they are now; the one that exists when nothing it rests on has changed since.
+def freeze_report(*, criterion: Criterion, user: User | None = None, labels: Labels = "settled") -> AlignmentReport:
+    """The report on the data as they are now; the one that exists when nothing it rests on has changed since. labels:
+    whether judges are compared with settled units, or with all that people labelled.
 
     Two at the same time make one report: the unique fingerprint decides under the project's lock.
     """
     try:
-        basis = basis_of(criterion)
+        basis = basis_of(criterion, labels=labels)
         return _existing(criterion, basis) or _freeze(criterion, basis, user)
     finally:
-        cache.delete(pending_key(criterion.pk))
+        cache.delete(pending_key(criterion.pk, labels))
 
 
-def build_report(*, criterion: Criterion, judge_name: str | None = None) -> AlignmentReport:
+def build_report(*, criterion: Criterion, judge_name: str | None = None, labels: Labels = "settled") -> AlignmentReport:
     """A report that is not stored. Raises Invalid for a judge that the project doesn't have."""
-    return _worked_out(criterion, basis_of(criterion, judge_name))
+    return _worked_out(criterion, basis_of(criterion, judge_name, labels=labels))
 
 
 @dataclass(frozen=True)
@@ -52,11 +53,12 @@ class Basis:
     fingerprint: str
 
 
-def basis_of(criterion: Criterion, judge_name: str | None = None) -> Basis:
+def basis_of(criterion: Criterion, judge_name: str | None = None, *, labels: Labels = "settled") -> Basis:
     # Read before the data: what changes while we read makes the report out of date, never wrongly up to date.
     seen = data_version(criterion)
-    evidence = full_evidence(criterion, judge_name)
+    evidence = full_evidence(criterion, judge_name, settled_only=labels == "settled")
     parameters = {
+        "labels": labels,
         "seed": criterion.project.seed,
         "level": LEVEL,
         "dev_share": DEV_SHARE,

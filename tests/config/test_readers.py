@@ -60,6 +60,7 @@ TELL_NOTHING = {
 # They are handed what was read for a reader.
 SAY_WHAT_WAS_READ = {
     "annotate.labels.read": {"latest_per_rater", "latest_of_unit", "of_batch"},
+    "annotate.labels.settled_read": {"unsettled_units"},
     "judges.lab.units_read": {"with_words"},
 }
 

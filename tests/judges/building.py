@@ -2,16 +2,19 @@
 
 import hashlib
 import json
+import random
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
 from django.db import connection
 
-from annotate.models import Criterion, Label, Project, Rater, Sample
+from annotate.labels.consensus import settle_imported
+from annotate.models import Batch, Criterion, Label, Project, Rater, Sample, Task, Verdict
 from annotate.projects.write import create_project
 from judges.models import Endpoint, Judge, JudgeVersion, Run, Score
 from tests.annotate.factories import GRADE, OPTIONAL, TRISTATE
+from tests.annotate.factories import GRADE, OPTIONAL, TRISTATE, World, finish, make_batch
 from tests.openai_server import OpenAIServer
 from tests.shared_data import shared_data
 
@@ -51,6 +54,12 @@ def add_labels(criterion: Criterion, samples: Mapping[str, Sample], rows: Iterab
             for sample, unit, rater, value in rows
         ]
     )
+
+
+def one_label_settles(*criteria: Criterion) -> None:
+    """By an admin's word: of these criteria a label by one person, made elsewhere, is what judges are compared with."""
+    for criterion in criteria:
+        settle_imported(project=criterion.project, criterion=criterion, needed=1)
 
 
 def add_judge(
@@ -178,3 +187,24 @@ def scores_like(samples: Iterable[str], *, wrong_every: int = 7) -> list[tuple[s
         score = GRADES[place % len(GRADES)] / 5
         scores.append((name, "answer", 1 - score if place % wrong_every == 0 else score))
     return scores
+
+
+CLICKED = 66
+
+
+def clicked_world(world: World) -> Batch:
+    """90 answers that two people graded alike, a judge that is wrong on every sixth, and 66 more that Chen alone
+    graded, without reading: always the first key."""
+    rng = random.Random(15)
+    samples = add_samples(world.project, [f"s{place:03}" for place in range(90 + CLICKED)])
+    names = list(samples)
+    good = {name: rng.random() < 0.5 for name in names}
+    (grade,) = world.criteria("grade")
+    rows = [(name, "answer", rater, 5 if good[name] else 1) for name in names[:90] for rater in ("first", "second")]
+    add_labels(grade, samples, rows)
+    scores = [(name, "answer", float(good[name] if place % 6 else not good[name])) for place, name in enumerate(names)]
+    add_judge(world.project, "judge", samples, scores, dimension="grade")
+    batch = make_batch(world.project, [world.chen], criteria=[grade], samples=names[90:], overlap=1)
+    for task in Task.objects.filter(batch=batch).select_related("annotator", "sample", "batch"):
+        finish(task, grade=5)
+    return batch

@@ -15,6 +15,7 @@ from annotate.projects.read import criterion_named, project_named
 from frontend.reports.file import report_html
 from frontend.reports.text_table import judge_table
 from judges.reports.evidence import align
+from judges.reports.read import Labels
 from judges.reports.write import build_report
 
 
@@ -25,12 +26,18 @@ class Command(OneLineCommand):
         parser.add_argument("slug", help="the project's short name")
         parser.add_argument("--criterion", required=True, metavar="KEY")
         parser.add_argument("--judge", metavar="NAME", help="this judge only")
+        parser.add_argument(
+            "--labels",
+            choices=["settled", "all"],
+            default="settled",
+            help="compare judges with what people settled (the default), or with all that they labelled",
+        )
         parser.add_argument("--format", choices=["json", "table", "markdown", "html"], default="table")
         parser.add_argument("--out", type=Path, metavar="FILE", help="write to a file instead of the terminal")
 
     def handle(self, *args: Any, **options: Any) -> None:
         criterion = criterion_named(project_named(options["slug"]), options["criterion"])
-        text = _rendered(criterion, options["judge"], options["format"])
+        text = _rendered(criterion, options["judge"], options["format"], options["labels"])
         path: Path | None = options["out"]
         if path is None:
             self.stdout.write(text)
@@ -42,10 +49,10 @@ class Command(OneLineCommand):
         self.stdout.write(f"Wrote {path}.")
 
 
-def _rendered(criterion: Criterion, judge_name: str | None, form: str) -> str:
+def _rendered(criterion: Criterion, judge_name: str | None, form: str, labels: Labels) -> str:
     if form == "html":
-        return report_html(build_report(criterion=criterion, judge_name=judge_name))
-    found = align(criterion, judge_name)
+        return report_html(build_report(criterion=criterion, judge_name=judge_name, labels=labels))
+    found = align(criterion, judge_name, settled_only=labels == "settled")
     if form == "json":
         return json.dumps(found, ensure_ascii=False, indent=1, allow_nan=False)
     return judge_table(found, markdown=form == "markdown")

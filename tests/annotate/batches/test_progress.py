@@ -11,6 +11,7 @@ from annotate.batches.read import Counts, batch_annotators, batch_criteria, coun
 from annotate.batches.steps import close_batch
 from annotate.core.units import units_of
 from annotate.models import Batch, Label, Task, Verdict
+from annotate.models.label import DECIDED_METHODS
 from annotate.tasks.labelling import skip_task, submit_task
 from annotate.tasks.read import following_task, next_task, work_progress
 from tests.annotate.factories import World, label_all, make_sample, make_world, say
@@ -91,8 +92,8 @@ def test_criteria(busy: World) -> None:
             ]
             assert row.given == len(given) <= row.expected
             verdicts = [v for v in Verdict.objects.filter(criterion=criterion) if (v.sample_id, v.unit) in units]
-            assert row.settled == sum(v.state == "settled" for v in verdicts)
-            assert row.disputed == len(verdicts) - row.settled
+            assert row.settled + row.single == sum(v.state == "settled" for v in verdicts)
+            assert row.disputed == len(verdicts) - row.settled - row.single
 
 
 def test_project(busy: World) -> None:
@@ -100,6 +101,8 @@ def test_project(busy: World) -> None:
     tasks = list(Task.objects.filter(batch__status="open"))
     done = sum(task.status in ("submitted", "skipped") for task in tasks)
     states = list(Verdict.objects.values_list("state", flat=True))
+    alone = Verdict.objects.filter(state="settled", approved_at=None, batch__single_labels_at=None)
+    single = sum(len(verdict.votes) == 1 for verdict in alone.exclude(method__in=DECIDED_METHODS))
     assert counts[busy.project.pk] == Counts(
         samples=8,
         criteria=3,
@@ -108,7 +111,8 @@ def test_project(busy: World) -> None:
         draft_batches=1,
         tasks=len(tasks),
         tasks_done=done,
-        settled=states.count("settled"),
+        settled=states.count("settled") - single,
+        single=single,
         disputed=len(states) - states.count("settled"),
     )
     assert counts[busy.other.pk] == Counts(criteria=1)

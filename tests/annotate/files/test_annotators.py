@@ -148,7 +148,8 @@ def test_two_batches_the_latest_value_counts(world: World) -> None:
         else:
             say(world.ann, task, "answer", "grade", 2)
         submit_task(actor=world.ann, task_id=task.pk)
-    said = [row["ann.value"] for row in lines(content(world, "jsonl")) if row["unit"] == "answer"]
+    rows = lines(content(world, "jsonl", include_single=True))
+    said = [row["ann.value"] for row in rows if row["unit"] == "answer"]
     assert said == [4, 2]
 
 

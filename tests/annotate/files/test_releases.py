@@ -204,7 +204,7 @@ def test_manifest(project: Project) -> None:
     assert manifest["criteria"] == [
         {"key": "support", "version": 1, "unit": "claim", "scale": "nominal", "verdicts": 3}
     ]
-    assert manifest["states"] == {"units": 4, "settled": 3, "disputed": 1, "reopened": 0}
+    assert manifest["states"] == {"units": 4, "settled": 3, "disputed": 1, "reopened": 0, "single": 0}
     assert manifest["percent_settled"] == 75.0
     assert manifest["filters"] == {"criteria": ["support"]}
     figures = agreement(project.criteria.get(key="support"))

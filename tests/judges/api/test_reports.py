@@ -14,7 +14,9 @@ from annotate.models import User
 from annotate.verdicts.evidence_read import agreement
 from config import celery_app
 from judges import celery_tasks as tasks
+from judges.models import AlignmentReport
 from judges.reports.evidence import align
+from judges.reports.read import Labels
 from judges.reports.write import freeze_report
 from tests.annotate.factories import World, make_world
 from tests.clients import client_of
@@ -43,7 +45,7 @@ world = copied_from_world()
 
 
 @pytest.fixture
-def asked(monkeypatch: pytest.MonkeyPatch) -> list[tuple[int, int | None]]:
+def asked(monkeypatch: pytest.MonkeyPatch) -> list[tuple[int, int | None, Labels]]:
     found: list[tuple[int, int | None]] = []
     monkeypatch.setattr(celery_app, "send_task", lambda name, args, **_: found.append(args))
     return found
@@ -64,7 +66,7 @@ def test_figures_are_those_of_the_commands(world: World) -> None:
 
 
 def test_asking_for_a_report(
-    world: World, asked: list[tuple[int, int | None]], django_capture_on_commit_callbacks: Committing
+    world: World, asked: list[tuple[int, int | None, Labels]], django_capture_on_commit_callbacks: Committing
 ) -> None:
     (grade,) = world.criteria("grade")
     state = {"number": None, "is_out_of_date": False, "is_pending": False}
@@ -76,7 +78,7 @@ def test_asking_for_a_report(
         (202, {"requested": True}),
         (202, {"requested": False}),
     ]
-    assert asked == [(grade.pk, world.rita.pk)]
+    assert asked == [(grade.pk, world.rita.pk, "settled")]
     assert get(world.rita, "criteria/grade/report/") == {**state, "is_pending": True}
     tasks.freeze_report(*asked[0])
     assert get(world.rita, "criteria/grade/report/") == {**state, "number": 1}
@@ -107,7 +109,7 @@ def test_reports(world: World) -> None:
     listed = get(world.alice, "reports/")
     assert (listed["count"], [row["number"] for row in listed["results"]]) == (2, [2, 1])
     (row,) = get(world.alice, "reports/?criterion=grade")["results"]
-    assert set(row) == {"number", "criterion", "criterion_version", "fingerprint", "created_at"}
+    assert set(row) == {"number", "criterion", "criterion_version", "labels", "fingerprint", "created_at"}
     whole = get(world.alice, "reports/1/")
     assert whole == {**row, "parameters": whole["parameters"], "result": whole["result"]}
     assert whole["result"] == json.loads(json.dumps(first.result))
@@ -134,14 +136,14 @@ def test_what_is_not_there(path: str, status: int, said: str, world: World) -> N
     assert said in reply.content.decode()
 
 
-def test_a_report_of_no_criterion(world: World, asked: list[tuple[int, int | None]]) -> None:
+def test_a_report_of_no_criterion(world: World, asked: list[tuple[int, int | None, Labels]]) -> None:
     for body in ({"criterion": "nothing"}, {}, {"criterion": "grade", "more": 1}):
         reply = client_of(world.rita).post(ROOT + "reports/", body, format="json")
         assert reply.status_code == 422, reply.content
     assert asked == []
 
 
-def test_only_admins_and_reviewers(world: World, asked: list[tuple[int, int | None]]) -> None:
+def test_only_admins_and_reviewers(world: World, asked: list[tuple[int, int | None, Labels]]) -> None:
     freeze_report(criterion=world.criteria("grade")[0])
     paths = [
         "criteria/grade/agreement/",

@@ -11,6 +11,7 @@ from django.core.cache import cache
 from django.utils import timezone
 
 from alignment import watch_drift
+from annotate.batches.steps import count_single_labels
 from annotate.core.errors import Conflict
 from annotate.models import Criterion, Label, Project, Sample, Task, User
 from annotate.projects.write import set_member
@@ -55,18 +56,16 @@ def audit(grade: Criterion, wrong: Sequence[bool], *, start: str = "n", scored: 
     samples = add_samples(grade.project, names)
     if scored:
         add_judge(grade.project, "good", samples, [(name, "answer", 1.0) for name in names], dimension="grade")
-    add_labels(
-        grade, samples, [(name, "answer", "ann", 1 if one else 5) for name, one in zip(names, wrong, strict=True)]
-    )
+    said = [(name, who, 1 if one else 5) for name, one in zip(names, wrong, strict=True) for who in ("ann", "bea")]
+    add_labels(grade, samples, [(name, "answer", who, value) for name, who, value in said])
     return samples
 
 
 def arrive(grade: Criterion, start: str, first: datetime) -> None:
     """The labels on these answers came a day apart."""
-    for place, label in enumerate(
-        Label.objects.filter(criterion=grade, sample__external_id__startswith=start).order_by("sample__external_id")
-    ):
-        Label.objects.filter(pk=label.pk).update(updated_at=first + timedelta(days=place))
+    labels = Label.objects.filter(criterion=grade, sample__external_id__startswith=start)
+    for place, sample in enumerate(sorted(set(labels.values_list("sample__external_id", "sample")))):
+        labels.filter(sample=sample[1]).update(updated_at=first + timedelta(days=place))
 
 
 def test_before_any_audit(certificate: Certificate) -> None:
@@ -151,7 +150,9 @@ def test_what_does_not_count(grade: Criterion, samples: dict[str, Sample], certi
     assert drift_of(certificate).units == 0
     # Two people who cancel each other out.
     tied = audit(grade, [True], start="tie")
-    add_labels(grade, tied, [("tie000", "answer", "ben", 5)])
+    add_labels(grade, tied, [("tie000", "answer", who, 5) for who in ("ben", "cy")])
+    # The word of one person that no one looked at.
+    add_labels(grade, add_samples(grade.project, ["one"]), [("one", "answer", "ann", 1)])
     assert drift_of(certificate).units == 0
     audit(grade, [False], start="new")
     assert drift_of(certificate).units == 1
@@ -186,7 +187,7 @@ def test_what_was_chosen_one_by_one_is_left_out(grade: Criterion, certificate: C
     set_member(project=grade.project, user=person, role="annotator")
     keys = {extra[name].pk: name for name in names}
     for selection in ({"method": "random", "n": len(extra), "seed": 1}, {"method": "list", "samples": ["picked"]}):
-        batch = make_batch(grade.project, [person], criteria=[grade], selection=selection)
+        batch = count_single_labels(batch=make_batch(grade.project, [person], criteria=[grade], selection=selection))
         wanted = "drawn" if selection["method"] == "random" else "picked"
         for task in Task.objects.filter(batch=batch):
             if keys.get(task.sample_id) == wanted:

@@ -14,7 +14,7 @@ from alignment.base.estimate import remark
 from alignment.calibration.calibrators import Calibrator
 from alignment.report import Judged, looked, reference_of
 from annotate.core.errors import Conflict
-from annotate.models import Criterion, Project
+from annotate.models import Criterion, Project, Sample
 from frontend.reports.looks import calibrator_in_words, looks_context, percent_of, region_in_words
 from judges.api import certificates_serializers as shapes
 from judges.certificates.write import look_at_test
@@ -208,6 +208,20 @@ def test_another_look_in_between() -> None:
     first = look_at_test(criterion=criterion, judge_name="judge", expected=1)
     # The same data again: nothing is spent, whatever was expected.
     assert look_at_test(criterion=criterion, judge_name="judge", expected=2) == first
+
+
+def test_what_a_look_does_not_rest_on_costs_no_other_one() -> None:
+    """Nor does an upgrade: the fingerprint is the one that the version before settled units gave."""
+    project, samples = graded_project(count=60)
+    add_judge(project, "judge", samples, scores_like(samples), dimension="grade")
+    criterion = project.criteria.get(key="grade")
+    first = look_at_test(criterion=criterion, judge_name="judge")
+    assert first.fingerprint == "0f58a17ceb39bc2d4575c1d9ba57f3c08263acdbe4a4b6db0d5f13e908c040bf"
+    Sample.objects.filter(external_id__lt="s30").update(pipeline_version="v1", metadata={"topic": "tax"})
+    evidence = full_evidence(criterion)
+    assert len(set(evidence.versions.values())) == 2
+    assert any(evidence.metadata.values())
+    assert look_at_test(criterion=criterion, judge_name="judge") == first
 
 
 def test_looks_as_the_page_has_them(grade: Criterion) -> None:

@@ -97,7 +97,7 @@ def test_align_as_json(project: Project) -> None:
         assert {"scored", "failed", "missing"} <= set(row["coverage"])
         assert all(is_estimate(row[name]) for name in CORRELATIONS)
         at = row["at_threshold"]
-        assert set(at) == {"threshold", "split", *RATES, "confusion", "reason"}
+        assert set(at) == {"threshold", "split", *RATES, "confusion", "left_out", "reason"}
         assert all(is_estimate(at[name]) for name in RATES)
         assert at["split"] == "dev"
         (tn, fp), (fn, tp) = at["confusion"]

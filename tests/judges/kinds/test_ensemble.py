@@ -34,7 +34,8 @@ def _world(module_transaction: None) -> Project:
             labels.append((name, unit, "ann", "supported" if passes else "not in context"))
             numbers.append((name, unit, rng.gauss(passes, 0.8)))
             words.append((name, unit, "supported" if passes == (rng.random() < 0.8) else "contradicted"))
-    add_labels(project.criteria.get(), samples, labels[: 4 * 80])
+    two = [(name, unit, who, value) for name, unit, _, value in labels[: 4 * 80] for who in ("ann", "ben")]
+    add_labels(project.criteria.get(), samples, two)
     add_judge(project, "numbers", samples, numbers)
     add_judge(project, "words", samples, words)
     return project

@@ -12,6 +12,7 @@ from django.db import IntegrityError, transaction
 from alignment.report import Before, Chance, report_figures
 from annotate.batches.draws_read import chances_of, draw_progress, finished_draw, unlabelled_samples
 from annotate.batches.steps import close_batch, open_batch
+from annotate.batches.steps import close_batch, count_single_labels, discount_single_labels, open_batch
 from annotate.batches.write import create_batch
 from annotate.core.errors import Conflict, Invalid
 from annotate.models import Batch, BatchSample, Criterion, Sample
@@ -167,6 +168,7 @@ def label(batch: Batch, *, all_but: int = 0) -> None:
 def test_figures_for_all_samples_come_when_the_batch_is_finished(world: World, grade: Criterion) -> None:
     assert report_figures(full_evidence(grade))["drawn"] is None
     batch = open_batch(batch=make(world, grade))
+    count_single_labels(batch=batch, actor=world.alice)
     label(batch, all_but=1)
     progress = draw_progress(grade)
     assert progress is not None

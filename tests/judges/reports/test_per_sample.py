@@ -12,7 +12,7 @@ from judges.core.scores_read import whole_scores
 from judges.reports.read import data_version
 from judges.reports.reproduction import reproduce
 from judges.reports.write import freeze_report
-from tests.judges.building import add_judge, add_labels, add_samples, make_project
+from tests.judges.building import add_judge, add_labels, add_samples, make_project, one_label_settles
 
 pytestmark = pytest.mark.django_db
 
@@ -31,6 +31,7 @@ def support() -> Criterion:
         for claim in range(CLAIMS)
     ]
     add_labels(support, samples, rows[:-1])
+    one_label_settles(support)
     scores = [(name, "answer", place % 5 / 5) for place, name in enumerate(samples)]
     add_judge(project, "old", samples, [(name, "answer", 1.0) for name in samples], dimension="faithfulness")
     add_judge(project, "old", samples, scores, dimension="faithfulness", label="new")

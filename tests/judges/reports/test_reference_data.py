@@ -23,6 +23,11 @@ def run(*arguments: str) -> Any:
     return json.loads(out.getvalue())
 
 
+def run_settle(slug: str, key: str) -> None:
+    """An admin says that one label settles a unit."""
+    call_command("settle", slug, "--criterion", key, "--needed", "1", stdout=StringIO())
+
+
 def close(value: float) -> Any:
     return pytest.approx(value, abs=1e-6)
 
@@ -91,8 +96,14 @@ def test_mtrag_human() -> None:
 def test_expertqa_claims() -> None:
     project = shared_project("expertqa_claims", unit="claim", passes={"support": ["complete"]})
     expected = json.loads((shared_data("expertqa_claims") / "reference.json").read_text())
+    # One expert labelled each claim. Nobody said yet that this is enough.
+    found = run("align", project.slug, "--criterion", "support", "--format", "json")
+    assert (found["reference"]["units"], found["reference"]["unsettled"]["elsewhere"]) == (0, 2782)
+    every = run("align", project.slug, "--criterion", "support", "--labels", "all", "--format", "json")
+    run_settle(project.slug, "support")
     found = run("align", project.slug, "--criterion", "support", "--format", "json")
     (row,) = found["judges"]
+    assert every["judges"] == found["judges"]
     check_judge(row, found["reference"], expected["judges"]["baseline_token_recall"]["support"])
     assert row["coverage"] == {"scored": 2300, "failed": 0, "missing": 482, "unlabelled": 3}
     for key, figures in expected["human"].items():

@@ -61,7 +61,7 @@ def test_numbers_run_through_the_project(project: Project, first: AlignmentRepor
 def test_a_report_is_whole(grade: Criterion, first: AlignmentReport) -> None:
     report = Report.show(first)
     assert set(report) == {
-        "number", "criterion", "criterion_version", "fingerprint", "created_at", "parameters", "result",
+        "number", "criterion", "criterion_version", "labels", "fingerprint", "created_at", "parameters", "result",
     }  # fmt: skip
     assert {"seed", "level", "dev_share", "libraries", "data_version"} <= set(report["parameters"])
     result = report["result"]

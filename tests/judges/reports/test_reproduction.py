@@ -21,6 +21,15 @@ from django.core.management import CommandError, call_command
 from alignment import krippendorff_alpha
 from alignment.report import Before, Evidence, differences, evidence_as_dict, evidence_from_dict
 from annotate.models import Label
+from alignment.report import (
+    Before,
+    Declared,
+    Evidence,
+    JudgeScores,
+    differences,
+    evidence_as_dict,
+    evidence_from_dict,
+)
 from judges.api.reports_serializers import Report
 from judges.models import AlignmentReport
 from judges.reports.evidence import full_evidence
@@ -57,7 +66,7 @@ def test_evidence_comes_back_from_json_as_it_was(report: AlignmentReport) -> Non
     for name in ("judges", "earlier", "whole"):
         assert [asdict(one) for one in getattr(back, name)] == [asdict(one) for one in getattr(evidence, name)]
     assert (len(back.judges), len(back.earlier)) == (3, 1)
-    with pytest.raises(ValueError, match="reads format 2"):
+    with pytest.raises(ValueError, match="reads formats 2 and 3"):
         evidence_from_dict({"format": 1})
 
 
@@ -74,6 +83,8 @@ def _with_everything(evidence: Evidence) -> Evidence:
         sizes={unit[0]: 3},
         whole=[replace(evidence.judges[0], dimension="faithfulness")],
         measures={"faithfulness": "faithfulness"},
+        unsettled={unit: "single"},
+        declared=[Declared(2, "Alice", "2026-11-21", 3)],
     )
 
 

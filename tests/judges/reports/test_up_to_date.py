@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -11,9 +12,10 @@ from django.core.cache import cache
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from annotate.models import Criterion, Label, Project
+from annotate.core.blindness import SYSTEM
+from annotate.models import ClaimEdit, Criterion, Label, Project, User
 from judges.reports import up_to_date
-from judges.reports.read import report_state
+from judges.reports.read import data_version, pending_key, report_state
 from judges.reports.up_to_date import ask_for_due_report, look_for_reports
 from judges.reports.write import freeze_report
 from tests.judges.building import add_labels, add_samples, make_project
@@ -88,7 +90,7 @@ def test_a_report_that_cannot_be_made_is_asked_for_once(project: Project, writte
     freeze_report(criterion=Criterion.objects.get(key="relevance"))
     at(0)
     assert at(5) == "support"
-    cache.delete(f"report-pending:{Criterion.objects.get(key='support').pk}")
+    cache.delete(pending_key(Criterion.objects.get(key="support").pk))
     assert [at(6), at(90)] == [None, None]
     # With the next change there is a new chance.
     relabel(project, "support", written)
@@ -109,6 +111,26 @@ def test_a_look_at_nothing_new_is_cheap(project: Project, monkeypatch: pytest.Mo
     with CaptureQueriesContext(connection) as few:
         at(1)
     assert len(few) == 1
+
+
+def test_every_table_that_data_are_counted_in_is_watched(project: Project) -> None:
+    """Or a change there would be seen at the next write to another table only."""
+    watched = {model._meta.db_table for model in up_to_date._WATCHED}
+    with CaptureQueriesContext(connection) as queries:
+        data_version(project.criteria.get(key="support"))
+    asked = {table for query in queries for table in re.findall(r'(?:FROM|JOIN) "(\w+)"', query["sql"])}
+    assert {"annotate_label", "annotate_sample"} <= asked
+    assert asked <= watched
+
+
+def test_a_claim_that_was_dropped_changes_the_data(project: Project) -> None:
+    """Though no label of it does: the figures of its sample have one claim less."""
+    support = project.criteria.get(key="support")
+    before, (sample, *_) = data_version(support), project.samples.order_by("external_id")
+    claims = [{**claim, "dropped": True} for claim in sample.claims[:1]] + sample.claims[1:]
+    admin = User.objects.create_user("alma")
+    ClaimEdit.objects.create(sample=sample, revision=1, change={"op": "drop", "claim": 0}, claims=claims, actor=admin)
+    assert data_version(support) != before
 
 
 def test_of_several_workers_one_looks(project: Project, monkeypatch: pytest.MonkeyPatch, settings: Any) -> None:

@@ -1,0 +1,107 @@
+"""Which units are settled: what reports, looks, the drift watch, the lab and releases rest on unless they are asked for
+the rest too. The one home of this rule ([decision 23](../../docs/decisions/0023-settled-units.md)).
+
+The word of one person that nobody looked at settles nothing. A unit is settled when
+
+- a reviewer answers for its value, having decided it (also where votes have changed since) or approved it (which was of
+  the votes as they are); or
+- two or more votes settled it, by the rule of its batch; or
+- one vote did, and an admin said that single labels count: of its batch, or, of labels made elsewhere, by settling them
+  with one label each; or
+- it has no verdict, and two or more people labelled it elsewhere: the majority of their labels is its value, also while
+  a batch asks about it. What is said in the batch waits for its verdict, or one person who is first in it could take
+  the unit out of every figure, or turn its value.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from enum import StrEnum
+from typing import Literal, TypeVar
+
+from django.db.models import Case, F, Func, IntegerField, Q, TextField, Value, When
+from django.db.models.lookups import GreaterThanOrEqual
+
+from annotate.models.label import DECIDED_METHODS, VerdictState
+
+# A unit, named in any way.
+Unit = TypeVar("Unit", bound=Hashable)
+
+
+class Standing(StrEnum):
+    """What a verdict's value rests on."""
+
+    # A reviewer, or several votes.
+    SETTLED = "settled"
+    # One vote, which an admin said is enough.
+    DECLARED = "declared"
+    # One vote, which no one has looked at.
+    SINGLE = "single"
+    # Nothing yet: a reviewer has to decide.
+    OPEN = "open"
+
+
+HOLDING = (Standing.SETTLED, Standing.DECLARED)
+# So many labels made elsewhere settle a unit by themselves.
+SEVERAL = 2
+
+_VOTES = Func(F("votes"), function="jsonb_array_length", output_field=IntegerField())
+# Only settling labels of elsewhere leaves a verdict without a batch (annotate.labels.consensus.settle_imported). Where
+# it has a single vote, the admin asked for one, and the vote was made elsewhere.
+_DECLARED = Q(batch__isnull=True) | Q(batch__single_labels_at__isnull=False)
+
+# Of a verdict: its standing, for annotate() and alias().
+STANDING = Case(
+    When(state=VerdictState.DISPUTED, then=Value(Standing.OPEN.value)),
+    When(
+        Q(method__in=DECIDED_METHODS) | Q(approved_at__isnull=False) | Q(GreaterThanOrEqual(_VOTES, 2)),
+        then=Value(Standing.SETTLED.value),
+    ),
+    When(_DECLARED, then=Value(Standing.DECLARED.value)),
+    default=Value(Standing.SINGLE.value),
+    output_field=TextField(),
+)
+
+# Of `annotate_verdict e` that votes settled and that was not approved: SINGLE, for statements by hand. A test holds the
+# two against each other.
+IS_SINGLE = """
+    ((SELECT jsonb_array_length(v.votes) FROM annotate_verdict v WHERE v.id = e.id) < 2
+     AND EXISTS (SELECT FROM annotate_batch b WHERE b.id = e.batch_id AND b.single_labels_at IS NULL))
+"""
+
+
+def unsettled_units(
+    units: Sequence[Unit], made_here: Iterable[bool], standings: Mapping[Unit, str]
+) -> dict[Unit, Literal["single", "elsewhere", "open"]]:
+    """Of the units of labels that count those that are not settled: with one label, given here or made elsewhere, or
+    with several and still open.
+
+    units, made_here: of each label its unit, and whether it was given in a task of this installation. standings: of the
+    units that have a verdict.
+    """
+    labels = Counter(units)
+    elsewhere = _made_elsewhere(units, made_here)
+    found: dict[Unit, Literal["single", "elsewhere", "open"]] = {}
+    for unit, count in labels.items():
+        if standings.get(unit) in HOLDING or (unit not in standings and elsewhere[unit] >= SEVERAL):
+            continue
+        if count == 1:
+            found[unit] = "elsewhere" if elsewhere[unit] else "single"
+        else:
+            found[unit] = "open"
+    return found
+
+
+def waiting_labels(units: Sequence[Unit], made_here: Sequence[bool], standings: Mapping[Unit, str]) -> list[bool]:
+    """Of each label whether it waits for the verdict of its batch, while labels made elsewhere are the unit's value.
+    As `unsettled_units`."""
+    elsewhere = _made_elsewhere(units, made_here)
+    return [
+        is_here and unit not in standings and elsewhere[unit] >= SEVERAL
+        for unit, is_here in zip(units, made_here, strict=True)
+    ]
+
+
+def _made_elsewhere(units: Iterable[Unit], made_here: Iterable[bool]) -> Counter[Unit]:
+    return Counter(unit for unit, is_here in zip(units, made_here, strict=True) if not is_here)
