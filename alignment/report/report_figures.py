@@ -20,6 +20,7 @@ from alignment.report.per_sample import per_sample_figures
 from alignment.report.planned import drawn_figures, planning_figures, population_figures
 from alignment.report.reference import Reference, reference_of
 from alignment.report.slices import Labelled, judge_slices, judge_weeks, labelled_units
+from alignment.report.too_fast import too_fast_figures
 from alignment.report.triaged import triage_figures
 from alignment.report.trust import caveat_of_judge, caveat_of_people, trust_on_dev
 from alignment.report.values import judge_steadiness, judge_values
@@ -52,6 +53,7 @@ def report_figures(evidence: Evidence) -> dict[str, Any]:
         "people": people.as_dict(),
         "matrix": kappa_matrix(reference, comparisons, titles),
         "annotators": annotator_figures(reference),
+        "too_fast": too_fast_figures(reference, comparisons, titles),
         "judges": [_judge(reference, title, one, labelled) for title, one in zip(titles, comparisons, strict=True)],
         "compared": compared_figures(reference, comparisons, titles),
         "planning": planning_figures(reference, comparisons, titles, people),

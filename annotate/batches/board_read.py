@@ -6,7 +6,7 @@ A fixed number of statements, however many people, tasks and labels: the page as
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 
@@ -21,6 +21,7 @@ from annotate.labels.gold_read import gold_accuracy
 from annotate.labels.read import DONE, PAUSE_SECONDS, QUICKEST_SECONDS
 from annotate.models import Batch, Flag, Task, User
 from annotate.models.batch import OPEN_TASK_STATUSES_SQL, BatchStatus, Purpose, TaskStatus
+from annotate.tasks.too_fast_read import too_fast_tasks
 
 PACE_DAYS = 7
 # An agreement, a steadiness or a pace of fewer is no figure yet.
@@ -38,6 +39,8 @@ class PersonBoard:
     returned: int
     left: int
     flagged: int
+    # Submitted far faster than they can be read (annotate.tasks.too_fast_read).
+    too_fast: int
     # Tasks per hour at work, over the last seven days.
     pace: float | None
     # Medians, of submitted tasks and of their labels.
@@ -69,6 +72,7 @@ def person_boards(batch: Batch, *, now: datetime | None = None) -> list[PersonBo
     agreement = _shares(_AGREEMENT, batch)
     gold = {found.username: found.accuracy for found in gold_accuracy(batch)}
     steadiness = _shares(_STEADINESS, batch)
+    too_fast = Counter(too_fast_tasks(batch.tasks.values_list("pk", flat=True)).values())
     boards = []
     for user in people:
         per_task, pace = times.get(user.pk, (None, None))
@@ -77,6 +81,7 @@ def person_boards(batch: Batch, *, now: datetime | None = None) -> list[PersonBo
                 user=user,
                 **counts[user.pk],
                 **flags[user.pk],
+                too_fast=too_fast[user.pk],
                 pace=pace,
                 seconds_per_task=per_task,
                 seconds_per_unit=seconds.get(user.pk),

@@ -14,6 +14,7 @@ from annotate.labels.read import seconds_per_choice
 from annotate.labels.settled_read import unsettled_units, waiting_labels
 from annotate.models import AuditEntry, Batch, Criterion, User
 from annotate.samples.read import metadata_of, unit_counts
+from annotate.tasks.too_fast_read import too_fast_tasks
 from annotate.verdicts.ratings_read import (
     RatingColumns,
     VerdictColumns,
@@ -32,11 +33,13 @@ def evidence_of(criterion: Criterion, *, reader: Reader, settled_only: bool = Tr
     columns, verdicts = rating_columns(criterion, reader=reader), verdict_columns(criterion, reader=reader)
     samples = {sample for sample, _ in (*columns.units, *verdicts.values)}
     seconds = seconds_per_choice(criterion)
+    hurried = too_fast_tasks(task for task in columns.tasks if task is not None)
     return replace(
         _of_people(criterion, columns, verdicts),
         settled_only=settled_only,
         declared=_declared(criterion, verdicts.declared),
         seconds=[seconds.get(label) for label in columns.labels],
+        too_fast=[task in hurried for task in columns.tasks],
         before=[alignment.report.Before(*row) for row in labels_before(criterion, reader=reader)],
         metadata=metadata_of(criterion.project, samples),
         chances={name: alignment.report.Chance(*chance) for name, chance in chances_of(criterion).items()},

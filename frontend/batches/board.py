@@ -21,6 +21,7 @@ def board_of(batch: Batch) -> dict[str, Any]:
         "rows": [_row(board) for board in boards],
         # Of a pull queue: what is not taken yet.
         "waiting": seen.left - sum(board.left for board in boards),
+        "with_too_fast": any(board.too_fast for board in boards),
         "with_gold": batch.gold_share > 0,
         "with_repeats": batch.repeat_share > 0,
         "forecast": seen,

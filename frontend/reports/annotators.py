@@ -53,9 +53,10 @@ _SHORT_SECONDS = 10
 def annotators_context(report: AlignmentReport) -> dict[str, Any]:
     """The `annotators` of `reports/annotators_fragment.html`: the people, all together as the last entry."""
     result = report.result
-    found = result["annotators"]
+    found, hurried = result["annotators"], result["too_fast"]
+    too_fast = {one["name"]: one for one in hurried["people"]} if hurried else {}
     together = {**found["together"], "name": ""}
-    rows = [_row(one) for one in [*found["people"], together]]
+    rows = [{**_row(one), "too_fast": too_fast.get(one["name"])} for one in [*found["people"], together]]
     return {
         "basis": found["basis"],
         "together": together,
@@ -69,6 +70,7 @@ def annotators_context(report: AlignmentReport) -> dict[str, Any]:
         "options": [(row["label"], row["passes"]) for row in result["prevalence"]],
         "says_again": together["consistency"]["value"] is not None,
         "is_timed": together["seconds"]["n"] > 0,
+        "has_too_fast": bool(too_fast),
         "weeks": [_week(monday) for monday in found["weeks"]["mondays"]],
         "earlier_weeks": found["weeks"]["earlier"],
         "weeks_reason": in_words(found["weeks"]["reason"]),

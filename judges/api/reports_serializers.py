@@ -173,6 +173,7 @@ class ReportResult(Stored):
     people = Estimate(help_text="Their mean kappa with each other.")
     matrix = FreeObject(help_text="Kappa of every two raters, people and judges.")
     annotators = FreeObject()
+    too_fast = FreeObject(allow_null=True, help_text="Labels that came far faster than they can be read; null: none.")
     judges = ReportedJudge(many=True)
     compared = FreeObject(help_text="Every two judges, and versions of one.")
     planning = FreeObject(help_text="What more labels would make of the intervals.")

@@ -76,6 +76,8 @@ def fingerprint_of(evidence: alignment.report.Evidence, parameters: dict[str, An
         add([evidence.settled_only, sorted(evidence.unsettled.items(), key=by_unit)])
     if evidence.declared:
         add([tuple(row) for row in evidence.declared])
+    if any(evidence.too_fast):
+        add([evidence.too_fast[row] for row in order])
     if any(evidence.waiting):
         add(["waiting", [evidence.waiting[row] for row in order]])
     add(sorted(evidence.is_dev.items()))
