@@ -6,22 +6,15 @@ version that still wait in the broker know.
 
 from __future__ import annotations
 
-import uuid
 from typing import Any
 
 from celery import shared_task
 
 from annotate.files import releases
-from annotate.files.import_jobs import run_job
 from annotate.tasks.mail import send_batch_opened, send_task_returned
 
 # Seconds until a mail that couldn't be sent is tried again; less than the broker's visibility timeout.
 _MAIL_RETRIES = (60, 300, 600, 600)
-
-
-@shared_task(name="annotate.tasks.run_import")
-def run_import(job_id: str) -> None:
-    run_job(uuid.UUID(job_id))
 
 
 @shared_task(name="annotate.tasks.note_download")

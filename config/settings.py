@@ -425,6 +425,10 @@ DATA_UPLOAD_MAX_NUMBER_FIELDS = 10_000
 DATA_UPLOAD_MAX_NUMBER_FILES = 5
 IMPORT_MAX_FILE_BYTES = env.number("IMPORT_MAX_FILE_BYTES", 2 * 1024**3, low=1, high=2**40)
 IMPORT_MAX_DECODED_BYTES = env.number("IMPORT_MAX_DECODED_BYTES", 2 * 1024**3, low=1, high=2**40)
+# What a process that reads a file may take, beside its code; and for how long it may compute.
+IMPORT_MEMORY_MIB = env.number("IMPORT_MEMORY_MIB", 384, low=64, high=1_000_000)
+IMPORT_CPU_MINUTES = env.number("IMPORT_CPU_MINUTES", 60, low=1, high=10_000)
+IMPORT_PROCESSES = env.number("IMPORT_PROCESSES", 2, low=1, high=64)
 IMPORT_MAX_ROWS = env.number("IMPORT_MAX_ROWS", 2_000_000, low=1, high=10**9)
 
 

@@ -228,6 +228,7 @@ class Supervisor:
             # SIGKILL: Celery's handlers of other signals wait for its processes and for Redis, perhaps for ever. What
             # the worker had begun PostgreSQL remembers; its processes have asked the kernel to die with it.
             Child("worker", [sys.executable, "-W", ROOT_WARNING, "-m", *worker], signal.SIGKILL),
+            Child("importer", [sys.executable, "-m", "config.importer"], signal.SIGKILL),
         ]
         for child in self.children:
             child.start()

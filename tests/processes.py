@@ -4,6 +4,7 @@ Fixtures: `worker` and `live_app`, which imply `transactional_db`, since the oth
 `standing_app`, `collected_static` and `openai_server`.
 """
 
+import fcntl
 import os
 import shutil
 import signal
@@ -203,6 +204,16 @@ def worker(_worker_process: Worker, transactional_db: None) -> Iterator[Worker]:
         forget_messages()
 
 
+@pytest.fixture
+def importer(transactional_db: None, tmp_path: Path) -> Iterator[Worker]:
+    """A running process for imports on this test's database, without a Redis."""
+    nowhere = f"unix://{tmp_path}/nowhere.sock?db=0"
+    process = Worker(["config.importer"], {**environment(), "REDIS_URL": nowhere}, tmp_path / "importer.log")
+    process.start()
+    yield process
+    process.stop()
+
+
 @pytest.fixture(autouse=True)
 def _no_worker_of_earlier_tests(request: pytest.FixtureRequest) -> None:
     """Where a test commits, the worker of earlier tests would do its work before it can."""
@@ -241,7 +252,7 @@ def live_app(_web_process: LiveApp, collected_static: Path, transactional_db: No
 @pytest.fixture(scope="session")
 def collected_static() -> Path:
     """Where the hashed static files are, made once for all xdist workers."""
-    with embedded.lock_within(_DATA / "static.lock", embedded.fcntl.LOCK_EX, READY_SECONDS):
+    with embedded.lock_within(_DATA / "static.lock", fcntl.LOCK_EX, READY_SECONDS):
         command = [
             sys.executable,
             "-c",

@@ -31,7 +31,7 @@ from annotate.models.transfer import ImportStatus
 _ERROR_COLUMNS = ("row", "line", "field", "code", "message", "excerpt")
 _OUTCOMES = {
     201: OpenApiResponse(shapes.Import, "Imported."),
-    202: OpenApiResponse(shapes.Import, "Waiting for the worker."),
+    202: OpenApiResponse(shapes.Import, "Waiting in the queue."),
     422: OpenApiResponse(shapes.ImportFailed, "Nothing was written; `errors` says why."),
 }
 
@@ -45,7 +45,7 @@ class ImportsView(ProjectAPIView):
     def get(self, request: Request, slug: str) -> dict[str, Any]:
         """The project's imports, newest first, without their error lists.
 
-        The last hundred. An import whose worker died is shown as failed and can be started again.
+        The last hundred. An import whose process died waits to be run again.
         """
         jobs = ImportJob.objects.filter(project=self.project).select_related("created_by")[:100]
         return {"results": [With(as_it_stands(job), errors=[]) for job in jobs]}
@@ -73,10 +73,10 @@ class ImportsView(ProjectAPIView):
     def post(self, request: Request, slug: str) -> Response:
         """Uploads a file and imports it.
 
-        Samples, labels or judge scores (docs/formats.md). A file of up to 1 MiB is imported while you wait: 201, or 422
-        with the errors. A larger one waits for the worker (202); ask for the import again to see how far it is. With
-        `preview=1` the file is only kept, and the reply shows what it would be (200). All of a file is imported, or
-        nothing.
+        Samples, labels or judge scores (docs/formats.md). A text of up to 256 KiB is imported while you wait: 201, or
+        422 with the errors. Anything larger or packed, Parquet, and any file while another of the project is being
+        imported waits in a queue (202); ask for the import again to see how far it is. With `preview=1` the file is
+        only kept, and the reply shows what it would be (200). All of a file is imported, or nothing.
         """
         upload = request.FILES.get("file")
         if upload is None:

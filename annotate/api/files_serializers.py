@@ -12,7 +12,8 @@ from annotate.api.batches_serializers import Estimate
 from annotate.api.schema import Error, Problem
 from annotate.api.serializers import Checked, FreeObject, Moment, Of, Shape, Stored
 from annotate.files.import_engine import Preview
-from annotate.files.import_jobs import can_start, progress_of
+from annotate.files.import_jobs import can_start
+from annotate.files.import_queue import progress_of
 from annotate.files.json_file import are_columns
 from annotate.files.problems import Problem as RowProblem
 from annotate.files.releases import download_name

@@ -45,6 +45,7 @@ class SamplesView(ProjectAPIView):
         also={
             200: OpenApiResponse(files.Pushed, "All of them were there already."),
             413: OpenApiResponse(Error, "More than 16 MiB at once."),
+            503: OpenApiResponse(Error, "Another import of the project is under way; push again after `Retry-After`."),
             422: OpenApiResponse(files.PushRefused, "Nothing was written; `errors` says why."),
         },
         examples=[

@@ -76,12 +76,14 @@ class CopyInto:
             return
         self._join()
         opened, self._open = self._open, None
-        if self._error is not None:
-            error, self._error = self._error, None
-            # Returns what the database made of it, which says more than the broken-off write.
-            if not opened.__exit__(type(error), error, error.__traceback__):
-                raise error
-        opened.close()
+        # As Django's: whether the job is run again depends on it.
+        with connection.wrap_database_errors:
+            if self._error is not None:
+                error, self._error = self._error, None
+                # Returns what the database made of it, which says more than the broken-off write.
+                if not opened.__exit__(type(error), error, error.__traceback__):
+                    raise error
+            opened.close()
 
     def abandon(self) -> None:
         """Breaks off a COPY that is under way, so that the transaction can be rolled back."""
@@ -96,7 +98,8 @@ class CopyInto:
     def _begin(self) -> None:
         self._open = ExitStack()
         cursor = self._open.enter_context(connection.cursor())
-        copy = self._open.enter_context(cursor.copy(self._statement))
+        with connection.wrap_database_errors:
+            copy = self._open.enter_context(cursor.copy(self._statement))
         self._error = None
         # Each time PostgreSQL has taken in what it was given, the writing thread must wait for this one to let it run:
         # by default 5 ms, in which PostgreSQL stands idle.

@@ -57,10 +57,12 @@ class Importing:
 
 class Importer(ABC):
     """Takes the rows of one kind of file. Reports bad rows to `importing` and goes on. `fields`: what its columns are;
-    `fills`: the tables that the rows are written to."""
+    `fills`: the tables that the rows are written to; `rests_on_what_stands`: it reads claims, criteria or judges, and
+    writes about them."""
 
     fields: ClassVar[Fields]
     fills: ClassVar[tuple[type[Model], ...]]
+    rests_on_what_stands: ClassVar[bool] = True
 
     @abstractmethod
     def __init__(self, importing: Importing) -> None: ...

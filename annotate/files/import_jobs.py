@@ -1,41 +1,41 @@
-"""Import jobs: a file is uploaded, looked at, and imported here or in the worker. All ways in end in `run_job`."""
+"""Import jobs: a file is uploaded, looked at, and imported here or by a process of its own (import_queue)."""
 
 from __future__ import annotations
 
 import json
-import logging
-import uuid
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from datetime import timedelta
 from pathlib import Path
 from tempfile import NamedTemporaryFile
 
 from django.conf import settings
-from django.core.cache import cache
 from django.core.files.uploadedfile import UploadedFile
-from django.db import connection, transaction
+from django.db import transaction
 from django.utils import timezone
 from django.utils.translation import gettext as _
-from kombu.exceptions import OperationalError
 
-from annotate.core.background import hand_over
-from annotate.core.errors import Conflict, Invalid, TooLarge
-from annotate.core.trail import note
+from annotate.core.errors import Conflict, Invalid, TooLarge, Unavailable
 from annotate.files import import_engine as engine
-from annotate.files.problems import MIB, VERSION_MARK, FileError, Limits, Problems, plain
+from annotate.files.import_queue import (
+    INTERRUPTED,
+    forget_file,
+    has_file,
+    held,
+    is_held,
+    run_job,
+    set_outcome,
+    stored_path,
+)
+from annotate.files.problems import VERSION_MARK, Limits, plain
+from annotate.files.sources import is_plain_text
 from annotate.models import ImportJob, Project, User
 from annotate.models.transfer import ImportKind, ImportStatus
 
-_log = logging.getLogger(__name__)
-
-# Up to here the person gets the outcome with the reply; above it a worker does it.
-INLINE_BYTES = 1 * MIB
+# Up to here a text is read while the person waits; what is larger, by a process of its own.
+INLINE_BYTES = 256 * 1024
 _FOLDER = "imports"
-# More than an ordinary day's work, and enough to make the plans for an empty table bad ones.
-MANY_ROWS = 1_000
 _KEPT_DAYS = 7
-_PROGRESS_SECONDS = 3600
+_RETRY_SECONDS = 5
 _MAX_VERSION_CHARACTERS = 100
 
 
@@ -90,7 +90,7 @@ def check_mapping(kind: str, mapping: Mapping[str, str] | str | None) -> dict[st
 
 def import_file(*, project: Project, user: User | None, kind: str, path: Path, mapping: Mapping[str, str]) -> ImportJob:
     """Imports a file that lies on this machine, here and now: the command line's way."""
-    job = ImportJob.objects.create(
+    job = ImportJob(
         project=project,
         kind=kind,
         file_name=plain(path.name)[-255:],
@@ -99,7 +99,10 @@ def import_file(*, project: Project, user: User | None, kind: str, path: Path, m
         created_by=user,
         status=ImportStatus.WAITING,
     )
-    return run_job(job.pk, path=path)
+    # Held from before it is in the queue: nobody else would find the file.
+    with held(job.pk):
+        job.save(force_insert=True)
+        return run_job(job.pk, path=path, wait=True)
 
 
 def preview(job: ImportJob, mapping: Mapping[str, str] | None = None) -> engine.Preview:
@@ -110,32 +113,27 @@ def preview(job: ImportJob, mapping: Mapping[str, str] | None = None) -> engine.
 
 
 def start(job: ImportJob, mapping: Mapping[str, str] | str | None = None) -> ImportJob:
-    """Imports a small file at once and leaves a large one to the worker. A job that was interrupted starts again."""
+    """Imports a small file of text at once, unless another import of the project is under way, and leaves any other to
+    the process for imports. A job that was interrupted starts again. Raises Conflict."""
     chosen = job.mapping if mapping is None else check_mapping(job.kind, mapping)
-    with transaction.atomic():
-        job = ImportJob.objects.select_for_update().get(pk=job.pk)
-        if is_interrupted(job):
-            _finish(job, _INTERRUPTED)
-        if job.status in (ImportStatus.RUNNING, ImportStatus.DONE):
-            raise Conflict(
-                "already_started", _("This import is %(state)s.") % {"state": job.get_status_display().lower()}
-            )
-        _require_file(job)
-        job.mapping = chosen
-        job.status = ImportStatus.WAITING
-        job.errors, job.error_count = [], 0
-        job.save(update_fields=["mapping", "status", "errors", "error_count"])
-        if job.size > INLINE_BYTES:
-            transaction.on_commit(lambda: _enqueue(job.pk))
-    return run_job(job.pk) if job.size <= INLINE_BYTES else job
+    # Held from before it is in the queue, so that nobody else takes it from there.
+    with held(job.pk) as is_ours:
+        with transaction.atomic():
+            job = ImportJob.objects.select_for_update().get(pk=job.pk)
+            if not is_ours or job.status == ImportStatus.DONE:
+                shown = ImportStatus.DONE if job.status == ImportStatus.DONE else ImportStatus.RUNNING
+                raise Conflict("already_started", _("This import is %(state)s.") % {"state": shown.label.lower()})
+            _require_file(job)
+            job.mapping, job.status, job.deaths = chosen, ImportStatus.WAITING, 0
+            job.errors, job.error_count = [], 0
+            job.save(update_fields=["mapping", "status", "deaths", "errors", "error_count"])
+        return run_job(job.pk) if _is_read_here(job) else job
 
 
-def _enqueue(job_id: uuid.UUID) -> None:
-    try:
-        hand_over("annotate.tasks.run_import", str(job_id))
-    except OperationalError as error:
-        # The job is stored as waiting and can be started again; the upload was not in vain.
-        _log.error("The broker is unreachable, import %s waits: %s", job_id, error)
+def _is_read_here(job: ImportJob) -> bool:
+    """Whether a process that answers requests may read it: a text of so few bytes can't become much. What is packed
+    can, and of Parquet nobody knows before."""
+    return job.size <= INLINE_BYTES and is_plain_text(stored_path(job), job.file_name)
 
 
 def push_samples(*, project: Project, user: User | None, version: object, document: bytes) -> ImportJob:
@@ -155,7 +153,7 @@ def push_samples(*, project: Project, user: User | None, version: object, docume
     with NamedTemporaryFile(dir=settings.FILE_UPLOAD_TEMP_DIR) as file:
         file.write(document)
         file.flush()
-        job = ImportJob.objects.create(
+        job = ImportJob(
             project=project,
             kind=ImportKind.SAMPLES,
             file_name=f"{version}.json",
@@ -163,170 +161,41 @@ def push_samples(*, project: Project, user: User | None, version: object, docume
             created_by=user,
             status=ImportStatus.WAITING,
         )
-        return run_job(job.pk, path=Path(file.name), pipeline=version)
-
-
-def run_job(job_id: uuid.UUID, *, path: Path | None = None, pipeline: str = "") -> ImportJob:
-    """Runs a waiting or interrupted job to its end; does nothing if it is done, failed, or running elsewhere.
-
-    Data and outcome are committed together, so a worker that is killed leaves the job as it was, to be run again.
-    """
-    with _lock(job_id) as locked:
-        job = ImportJob.objects.select_related("project").get(pk=job_id)
-        if not locked or job.status not in (ImportStatus.WAITING, ImportStatus.RUNNING):
-            return job
-        job.status = ImportStatus.RUNNING
-        job.save(update_fields=["status"])
-        source = path or stored_path(job)
-        try:
-            with transaction.atomic():
-                outcome = engine.run(
-                    project=job.project,
-                    kind=job.kind,
-                    path=source,
-                    file_name=job.file_name,
-                    mapping=job.mapping,
-                    job=job,
-                    progress=lambda fraction: cache.set(_progress_key(job_id), fraction, _PROGRESS_SECONDS),
-                    pipeline=pipeline,
-                )
-                _finish(job, outcome)
-                _measure_tables(job)
-        except Exception:  # noqa: BLE001 - whatever it is, the job must not stay running for ever
-            fault = "The import stopped by a fault of ours; the log says more. Nothing was written."
-            _finish(job, _failed("internal", fault))
-            _log.exception("Import %s stopped", job_id)
-        finally:
-            cache.delete(_progress_key(job_id))
-    if job.status == ImportStatus.DONE:
-        _forget_file(job)
+        # Held until it is done or gone: nobody else would find the file.
+        with held(job.pk):
+            job.save(force_insert=True)
+            job = run_job(job.pk, path=Path(file.name), pipeline=version)
+            if is_left := job.status == ImportStatus.WAITING:
+                job.delete()
+    if is_left:
+        said = _("Another import of this project is under way; push again in a moment.")
+        raise Unavailable("busy", said, retry_after=_RETRY_SECONDS)
     return job
-
-
-def _set_outcome(job: ImportJob, outcome: engine.Outcome) -> None:
-    job.status = ImportStatus.FAILED if outcome.error_count else ImportStatus.DONE
-    job.file_format = outcome.file_format or job.file_format
-    job.result = outcome.result
-    job.errors = list(outcome.errors)
-    job.error_count = outcome.error_count
-
-
-def _finish(job: ImportJob, outcome: engine.Outcome) -> None:
-    _set_outcome(job, outcome)
-    job.finished_at = timezone.now()
-    with transaction.atomic():
-        job.save(update_fields=["status", "file_format", "result", "errors", "error_count", "finished_at"])
-        note(
-            actor=job.created_by,
-            action=f"import.{job.status}",
-            subject=job.file_name,
-            project=job.project,
-            kind=job.kind,
-            **{name: count for name, count in job.result.items() if isinstance(count, int)},
-            **({"errors": job.error_count} if job.error_count else {}),
-        )
-
-
-def _measure_tables(job: ImportJob) -> None:
-    """PostgreSQL measures its tables by itself, but only after a while. Until then it goes by plans made when they were
-    small, which read all of one table for every row of another."""
-    if job.result.get("created", 0) < MANY_ROWS:
-        return
-    tables = ", ".join(connection.ops.quote_name(model._meta.db_table) for model in engine.importer_for(job.kind).fills)
-    with connection.cursor() as cursor:
-        cursor.execute(f"ANALYZE {tables}")
-
-
-def _failed(code: str, message: str) -> engine.Outcome:
-    problems = Problems()
-    problems.add(FileError(code, message))
-    return engine.Outcome(errors=problems.first, error_count=1)
-
-
-_INTERRUPTED = _failed("interrupted", "The worker was stopped while importing. Nothing was written; start it again.")
-
-
-def is_interrupted(job: ImportJob) -> bool:
-    """Whether it is stored as running, and the process that ran it is gone: a running job holds a lock of its database
-    session, which ends with the process however that ends."""
-    if job.status != ImportStatus.RUNNING or _is_held(job.pk):
-        return False
-    # The lock is let go when the outcome is stored: it may have ended since it was read.
-    job.refresh_from_db()
-    return job.status == ImportStatus.RUNNING
 
 
 def as_it_stands(job: ImportJob) -> ImportJob:
-    """As it is shown: failed when it was interrupted, which is stored when it starts again."""
-    if is_interrupted(job):
-        _set_outcome(job, _INTERRUPTED)
+    """As it is shown. One that was interrupted is run again, if its file is kept; that is stored when it begins."""
+    if job.status != ImportStatus.RUNNING or is_held(job.pk):
+        return job
+    # The lock is let go when the outcome is stored: it may have ended since it was read.
+    job.refresh_from_db()
+    if job.status == ImportStatus.RUNNING and has_file(job):
+        job.status = ImportStatus.WAITING
+    elif job.status == ImportStatus.RUNNING:
+        set_outcome(job, INTERRUPTED)
     return job
 
 
-def progress_of(job: ImportJob) -> float:
-    """Share of the file that has been read, 0 to 1."""
-    if job.status == ImportStatus.DONE:
-        return 1.0
-    return float(cache.get(_progress_key(job.pk), 0.0)) if job.status == ImportStatus.RUNNING else 0.0
-
-
-def stored_path(job: ImportJob) -> Path:
-    return Path(settings.MEDIA_ROOT) / job.stored_as
-
-
 def _require_file(job: ImportJob) -> None:
-    if not job.stored_as or not stored_path(job).exists():
+    if not has_file(job):
         raise Conflict("file_gone", _("The file of this import is no longer kept; upload it again."))
-
-
-def _forget_file(job: ImportJob) -> None:
-    if job.stored_as:
-        stored_path(job).unlink(missing_ok=True)
-        job.stored_as = ""
-        job.save(update_fields=["stored_as"])
 
 
 def _forget_old_files(project: Project) -> None:
     """A file that failed is kept for a while, so that it can be tried with another mapping."""
     before = timezone.now() - timedelta(days=_KEPT_DAYS)
     for job in ImportJob.objects.filter(project=project, created_at__lt=before).exclude(stored_as=""):
-        _forget_file(job)
-
-
-def _progress_key(job_id: uuid.UUID) -> str:
-    return f"import-progress:{job_id}"
-
-
-@contextmanager
-def _lock(job_id: uuid.UUID) -> Iterator[bool]:
-    """Whether we are the one who runs the job. The lock belongs to the database session and ends with it."""
-    key = _lock_key(job_id)
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT pg_try_advisory_lock(%s)", [key])
-        (locked,) = cursor.fetchone()
-    try:
-        yield locked
-    finally:
-        if locked:
-            with connection.cursor() as cursor:
-                cursor.execute("SELECT pg_advisory_unlock(%s)", [key])
-
-
-def _lock_key(job_id: uuid.UUID) -> int:
-    return int.from_bytes(job_id.bytes[:8], signed=True)
-
-
-def _is_held(job_id: uuid.UUID) -> bool:
-    """Whether a process runs the job."""
-    with connection.cursor() as cursor:
-        cursor.execute(
-            "SELECT EXISTS (SELECT FROM pg_locks WHERE locktype = 'advisory' AND granted AND objsubid = 1"
-            " AND database = (SELECT oid FROM pg_database WHERE datname = current_database())"
-            " AND (classid::bigint << 32) | objid::bigint = %s::bigint)",
-            [_lock_key(job_id)],
-        )
-        (found,) = cursor.fetchone()
-    return bool(found)
+        forget_file(job)
 
 
 def can_start(job: ImportJob) -> bool:

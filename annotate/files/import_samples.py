@@ -273,6 +273,7 @@ def _optional(row: dict[str, Any], plan: _Plan, field: str) -> bytes:
 class SampleImporter(Importer):
     fields = SAMPLE_FIELDS
     fills = (Sample,)
+    rests_on_what_stands = False
 
     def __init__(self, importing: Importing) -> None:
         self._importing = importing

@@ -42,12 +42,18 @@ class ImportJob(models.Model):
     result = models.JSONField(default=dict)
     errors = models.JSONField(default=list)
     error_count = models.PositiveIntegerField(default=0)
+    # Processes that ended while they ran it.
+    deaths = models.PositiveSmallIntegerField(default=0, db_default=0)
     created_by = models.ForeignKey("annotate.User", on_delete=models.PROTECT, null=True, blank=True, related_name="+")
     created_at = models.DateTimeField(auto_now_add=True)
     finished_at = models.DateTimeField(null=True, blank=True)
 
     class Meta:
         ordering = ["-created_at"]
+        indexes = [
+            # The queue: few, however many there were.
+            models.Index(fields=["created_at"], condition=Q(status__in=("waiting", "running")), name="imports_to_do"),
+        ]
         constraints = [
             models.CheckConstraint(condition=Q(kind__in=ImportKind.values), name="import_kind_known"),
             models.CheckConstraint(condition=Q(status__in=ImportStatus.values), name="import_status_known"),

@@ -19,8 +19,9 @@ from annotate.core.errors import Refusal
 from annotate.core.rows import first_or_raise
 from annotate.files.export_rows import NAMED, NUMBERED
 from annotate.files.fields import IGNORE, METADATA
-from annotate.files.import_engine import Preview
-from annotate.files.import_jobs import as_it_stands, create_job, preview, progress_of, start
+from annotate.files.import_engine import NO_PREVIEW, Preview
+from annotate.files.import_jobs import as_it_stands, create_job, preview, start
+from annotate.files.import_queue import progress_of
 from annotate.files.releases import make_release
 from annotate.labels.consensus import settle_imported
 from annotate.models import Criterion, ImportJob, Project
@@ -195,12 +196,16 @@ def _look(page: ProjectPage, found: ImportJob) -> HttpResponse:
         shown = preview(found)
     except Refusal as refusal:
         context = {"job": found, "message": refusal.message}
-        return page.render("data/import_gone.html", context, status=refusal.status)
+        reply = page.render("data/import_gone.html", context, status=refusal.status)
+        if "retry_after" in refusal.details:
+            reply["Retry-After"] = str(refusal.details["retry_after"])
+        return reply
     form = MappingForm(shown, page.data)
     if form.is_valid():
         with RefusalsShown(form):
             start(found, form.mapping())
             return page.redirect("import-job", found.pk)
+    unseen = [error["code"] for error in shown.errors] == [NO_PREVIEW]
     context = {
         "job": found,
         "form": form,

@@ -20,7 +20,7 @@ def dockerfile(root: Path) -> str:
 
 def test_all_that_stays_up_is_watched(compose: dict[str, Any]) -> None:
     services = compose["services"]
-    assert set(services) == {"migrate", "web", "worker", "postgres", "redis"}
+    assert set(services) == {"migrate", "web", "worker", "importer", "postgres", "redis"}
     for name, service in services.items():
         if name != "migrate":
             assert service["healthcheck"]["test"], name
@@ -28,13 +28,11 @@ def test_all_that_stays_up_is_watched(compose: dict[str, Any]) -> None:
 
 
 def test_web_and_worker_wait_for_the_migration(compose: dict[str, Any]) -> None:
-    for name in ("web", "worker"):
+    needed = {"migrate": "service_completed_successfully", "postgres": "service_healthy"}
+    # The importer needs no Redis.
+    for name, more in {"web": ["redis"], "worker": ["redis"], "importer": []}.items():
         conditions = {key: value["condition"] for key, value in compose["services"][name]["depends_on"].items()}
-        assert conditions == {
-            "migrate": "service_completed_successfully",
-            "postgres": "service_healthy",
-            "redis": "service_healthy",
-        }
+        assert conditions == {**needed, **dict.fromkeys(more, "service_healthy")}
     assert compose["services"]["migrate"]["restart"] == "no"
 
 

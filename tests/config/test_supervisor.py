@@ -111,6 +111,7 @@ def test_it_serves_and_whichever_way_it_ends_nothing_is_left(running: Running) -
     assert {"postgres", "redis-server"} <= names
     assert running.child("gunicorn")
     assert running.child("config.worker")
+    assert running.child("config.importer")
     for sent in (signal.SIGINT, signal.SIGTERM):
         running.process.send_signal(sent)
         assert running.wait() == 0, sent

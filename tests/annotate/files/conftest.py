@@ -9,6 +9,7 @@ import pytest
 from rest_framework.test import APIClient
 
 from annotate.models import Criterion, Membership, Project, User
+from tests.annotate.files.jobs import URL, imported
 from tests.clients import client_of
 
 
@@ -51,6 +52,20 @@ def api(admin: User) -> APIClient:
 @pytest.fixture(autouse=True)
 def _media(tmp_path: Path, settings: Any) -> None:
     settings.MEDIA_ROOT = tmp_path / "media"
+
+
+@pytest.fixture
+def send(api: APIClient) -> Callable[..., dict[str, Any]]:
+    """Uploads a file as a person does, and returns the import once it has run. fields: what else the form has; with
+    `preview` it is only kept."""
+
+    def send(path: Path, **fields: Any) -> dict[str, Any]:
+        with path.open("rb") as file:
+            reply = api.post(URL, {"file": file, "kind": "samples", **fields}, format="multipart")
+        shown: dict[str, Any] = reply.json() if "preview" in fields else imported(api, reply)
+        return shown
+
+    return send
 
 
 @pytest.fixture

@@ -1,23 +1,37 @@
-"""Import jobs over the API: upload, preview, start, watch; and what happens when a worker dies."""
+"""Import jobs over the API: upload, preview, start, watch; and what happens when a process dies."""
 
 from __future__ import annotations
 
+import gzip
 import json
 import os
+import uuid
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
+import psycopg
 import pytest
 from django.conf import settings
 from django.core.files.uploadedfile import SimpleUploadedFile
-from django.db import connection
+from django.db import connection, transaction
 from rest_framework.test import APIClient
 
+from annotate.core import advisory
 from annotate.files import import_engine as engine
 from annotate.files import import_jobs as imports
+from annotate.files import import_queue as queue
+from annotate.files.import_jobs import import_file
 from annotate.models import AuditEntry, ImportJob, Membership, Project, Sample, User
-from config import celery_app
+from annotate.projects.criteria import add_criteria
+from annotate.projects.write import change_project, set_member
+from tests.annotate.factories import concurrently
+from tests.annotate.files.hostile import parquet
+from tests.annotate.files.jobs import imported
 from tests.clients import client_of
-from tests.processes import Worker
+
+Write = Callable[..., Path]
 
 URL = "/api/projects/p/imports/"
 GOOD = b'{"id": "a", "q": "what?", "answer": "x"}\n'
@@ -53,11 +67,12 @@ def test_preview_then_start_with_a_mapping(api: APIClient) -> None:
 
 def test_after_a_large_import_postgresql_knows_how_large_the_tables_are(api: APIClient) -> None:
     """Else the next statements go by plans made for a small one, until PostgreSQL measures by itself."""
-    rows = b"".join(b'{"id": "s%d", "question": "what?", "answer": "x"}\n' % n for n in range(imports.MANY_ROWS))
-    assert api.post(URL, {"file": upload(rows), "kind": "samples"}, format="multipart").status_code == 201
+    rows = b"".join(b'{"id": "s%d", "question": "what?", "answer": "x"}\n' % n for n in range(queue.MANY_ROWS))
+    reply = api.post(URL, {"file": upload(rows), "kind": "samples"}, format="multipart")
+    assert reply.status_code == 201
     with connection.cursor() as cursor:
         cursor.execute("SELECT reltuples FROM pg_class WHERE relname = 'annotate_sample'")
-        assert cursor.fetchone()[0] == Sample.objects.count() == imports.MANY_ROWS
+        assert cursor.fetchone()[0] == Sample.objects.count() == queue.MANY_ROWS
 
 
 def test_failed_import_can_be_started_with_another_mapping(api: APIClient) -> None:
@@ -144,60 +159,195 @@ def test_interrupted_job_is_noticed_and_can_start_again(api: APIClient) -> None:
 
     job = api.get(f"{URL}{shown['id']}/").json()
 
-    assert (job["status"], job["errors"][0]["code"], job["can_start"]) == ("failed", "interrupted", True)
+    assert (job["status"], job["errors"], job["can_start"]) == ("waiting", [], True)
     assert ImportJob.objects.get(pk=shown["id"]).status == "running", "looking changes nothing"
     assert api.post(f"{URL}{shown['id']}/start/", {}, format="json").status_code == 201
     noted = AuditEntry.objects.filter(action__startswith="import.").order_by("pk")
-    assert list(noted.values_list("action", flat=True)) == ["import.failed", "import.done"]
+    assert list(noted.values_list("action", flat=True)) == ["import.done"]
+
+
+def test_interrupted_job_whose_file_is_gone_has_failed(api: APIClient, project: Project) -> None:
+    """As a pipeline's push: what it sent was never stored."""
+    job = ImportJob.objects.create(project=project, kind="samples", file_name="v1.json", status="running")
+    shown = api.get(f"{URL}{job.pk}/").json()
+    assert (shown["status"], shown["errors"][0]["code"], shown["can_start"]) == ("failed", "interrupted", False)
+    assert queue.run_job(job.pk).status == "failed"
 
 
 @pytest.mark.django_db(transaction=True)
 def test_running_job_of_another_session_is_left_alone(api: APIClient, project: Project) -> None:
-    import psycopg
-
     job = imports.create_job(project=project, user=None, kind="samples", upload=upload(), mapping={"q": "question"})
     ImportJob.objects.filter(pk=job.pk).update(status="running")
+    with other_session() as other:
+        other.execute("SELECT pg_advisory_lock(%s)", [int.from_bytes(job.pk.bytes[:8], signed=True)])
+        assert api.get(f"{URL}{job.pk}/").json()["status"] == "running"
+        assert queue.run_job(job.pk).status == "running"
+        assert queue.to_do(set()) == []
+        assert not Sample.objects.exists()
+        again = api.post(f"{URL}{job.pk}/start/", {}, format="json")
+        assert (again.status_code, again.json()["error"]["code"]) == (409, "already_started")
+
+
+@contextmanager
+def other_session() -> Iterator[psycopg.Connection]:
     parameters = {
         key: value
         for key, value in connection.get_connection_params().items()
         if key in ("dbname", "user", "host", "port", "password")
     }
     with psycopg.connect(**parameters) as other:
-        other.execute("SELECT pg_advisory_lock(%s)", [int.from_bytes(job.pk.bytes[:8], signed=True)])
-        assert api.get(f"{URL}{job.pk}/").json()["status"] == "running"
-        assert imports.run_job(job.pk).status == "running"
-        assert not Sample.objects.exists()
+        yield other
 
 
-def test_large_file_is_done_by_the_worker(worker: Worker, api: APIClient, settings: object) -> None:
-    from config.settings import MEDIA_ROOT
+@pytest.mark.django_db(transaction=True)
+def test_an_upload_never_waits_for_another_import(api: APIClient, project: Project) -> None:
+    """It stays in the queue, and the thread that took it goes on."""
+    with other_session() as other:
+        other.execute("SELECT pg_advisory_xact_lock(%s, %s)", [advisory.IMPORTING, project.pk])
+        reply = api.post(URL, {"file": upload(GOOD.replace(b"q", b"question")), "kind": "samples"}, format="multipart")
+        assert (reply.status_code, reply.json()["status"]) == (202, "waiting")
+        assert queue.to_do(set()) == [], "not while the other is written"
+        pushed = api.post("/api/projects/p/samples/", {"version": "v1", "samples": []}, format="json")
+        assert (pushed.status_code, pushed.json()["error"]["code"]) == (503, "busy")
+        assert pushed["Retry-After"]
+    assert [str(job) for job in queue.to_do(set())] == [reply.json()["id"]]
+    assert imported(api, reply)["status"] == "done"
+    assert ImportJob.objects.count() == 1, "what was pushed in vain leaves nothing"
 
-    settings.MEDIA_ROOT = MEDIA_ROOT  # type: ignore[attr-defined]
-    rows = [{"id": str(i), "question": "q", "answer": "x" * 600} for i in range(3000)]
-    content = "".join(json.dumps(row) + "\n" for row in rows).encode()
 
-    reply = api.post(URL, {"file": upload(content), "kind": "samples"}, format="multipart")
-    assert (reply.status_code, reply.json()["status"]) == (202, "waiting")
-    address = f"{URL}{reply.json()['id']}/"
-    worker.wait_for(lambda: api.get(address).json()["status"] not in ("waiting", "running"))
-
-    job = api.get(address).json()
-    assert (job["status"], job["result"]["created"], job["progress"]) == ("done", 3000, 1.0)
-    assert Sample.objects.count() == 3000
-
-
-def test_broker_down_keeps_the_job_waiting(
-    api: APIClient, monkeypatch: pytest.MonkeyPatch, django_capture_on_commit_callbacks: object
+def test_what_is_pushed_is_never_taken_from_the_queue(
+    api: APIClient, project: Project, write: Write, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from kombu.exceptions import OperationalError
+    """Its file is with who took it: the process for imports, which looks four times a second, would not find it."""
+    seen = []
+    run_job = imports.run_job
+    monkeypatch.setattr(imports, "run_job", lambda *a, **k: (seen.append(queue.to_do(set())), run_job(*a, **k))[1])
+    sample = {"question": "q", "answer": "x"}
+    assert (
+        api.post("/api/projects/p/samples/", {"version": "v1", "samples": [sample]}, format="json").status_code == 201
+    )
+    import_file(project=project, user=None, kind="samples", path=write("a.jsonl", rows(2)), mapping={})
+    assert seen == [[], []]
 
-    def down(*_: object, **__: object) -> None:
-        raise OperationalError("no broker")
 
-    monkeypatch.setattr(celery_app, "send_task", down)
-    monkeypatch.setattr(imports, "INLINE_BYTES", 0)
-    with django_capture_on_commit_callbacks(execute=True):  # type: ignore[operator]
-        reply = api.post(URL, {"file": upload(), "kind": "samples"}, format="multipart")
+def test_a_waiting_job_without_a_file_has_failed(project: Project) -> None:
+    """Who pushed it died before reading it."""
+    job = ImportJob.objects.create(project=project, kind="samples", file_name="v1.json", status="waiting")
+    assert [error["code"] for error in queue.run_job(job.pk).errors] == ["interrupted"]
 
-    assert reply.status_code == 202
-    assert reply.json()["can_start"]
+
+@pytest.mark.django_db(transaction=True)
+def test_an_import_keeps_no_row_that_others_change(project: Project, admin: User, write: Write) -> None:
+    """Members, criteria and settings of a project can be changed while a file is written into it."""
+    import_file(project=project, user=None, kind="samples", path=write("a.jsonl", rows(2)), mapping={})
+    with transaction.atomic():
+        import_file(project=project, user=None, kind="samples", path=write("b.jsonl", rows(9)), mapping={})
+
+        def change() -> None:
+            with connection.cursor() as cursor:
+                cursor.execute("SET lock_timeout = '1s'")
+            change_project(project=project, actor=admin, name="Another", guidelines="")
+            set_member(project=project, user=admin, role="admin", actor=admin)
+            add_criteria(project=project, specs=["relevancy"], actor=admin)
+
+        (failed,) = concurrently(change)
+    assert failed is None, failed
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [("a.parquet", parquet(id=["a"], question=["q"], answer=["x"])), ("a.jsonl.gz", gzip.compress(GOOD, mtime=0))],
+)
+def test_what_may_become_much_is_left_to_the_importer(name: str, content: bytes, api: APIClient) -> None:
+    mapping = '{"q": "question"}' if name.endswith("gz") else ""
+    sent = {"file": upload(content, name), "kind": "samples", "mapping": mapping}
+    reply = api.post(URL, sent, format="multipart")
+    assert (reply.status_code, reply.json()["status"]) == (202, "waiting")
+    assert imported(api, reply)["status"] == "done"
+
+
+def test_a_preview_reads_only_the_beginning(api: APIClient) -> None:
+    """Of a text a megabyte; of Parquet, in a process of its own, the first rows."""
+    long = json.dumps({"id": "a", "question": "q", "answer": "x" * 1_000_000, "context": "y" * 1_000_000}).encode()
+    (sent,) = preview_of(api, "a.jsonl", long + b"\n")["errors"]
+    assert sent["code"] == "no_preview"
+    broken = gzip.compress(GOOD * 100_000, mtime=0)[:-2_000]
+    shown = preview_of(api, "a.jsonl.gz", broken)
+    assert (len(shown["rows"]), shown["errors"]) == (10, [])
+    shown = preview_of(api, "a.parquet", parquet(id=["a", "b"], question=["q", "r"], answer=["x", "y"]))
+    assert [row["id"] for row in shown["rows"]] == ["a", "b"]
+    assert shown["mapping"] == {"id": "id", "question": "question", "answer": "answer"}
+    refused = preview_of(api, "a.parquet", b"PAR1 and nothing more")
+    assert [error["code"] for error in refused["errors"]] == ["parquet"]
+
+
+def preview_of(api: APIClient, name: str, content: bytes) -> dict[str, Any]:
+    sent = {"file": upload(content, name), "kind": "samples", "preview": "1"}
+    return api.post(URL, sent, format="multipart").json()["preview"]
+
+
+@pytest.mark.parametrize(("status", "code"), [(-6, "memory"), (-11, "memory"), (-24, "too_slow")])
+def test_a_process_that_broke_a_limit_leaves_a_sentence(status: int, code: str, api: APIClient) -> None:
+    job = kept(api, status="running")
+    queue.process_ended(job, status)
+    shown = api.get(f"{URL}{job}/").json()
+    assert (shown["status"], shown["errors"][0]["code"]) == ("failed", code)
+
+
+def test_a_job_that_kills_three_processes_is_given_up(api: APIClient) -> None:
+    job = kept(api, status="running", deaths=queue.DEADLY - 1)
+    for status in (-9, 1):
+        queue.process_ended(job, status)
+        assert queue.to_do(set()) == [job], "killed by others: it is run again"
+    assert queue.run_job(job).status == "failed"
+    assert queue.to_do(set()) == []
+
+
+def test_a_process_that_dies_before_it_reads_is_not_started_for_ever(api: APIClient) -> None:
+    job = kept(api, status="waiting")
+    for left in ([job], [job], []):
+        queue.process_ended(job, 1)
+        assert queue.to_do(set()) == left
+    assert api.get(f"{URL}{job}/").json()["errors"][0]["code"] == "interrupted"
+
+
+def test_imports_of_one_project_come_one_after_the_other(api: APIClient) -> None:
+    first, second = kept(api, status="waiting"), kept(api, status="waiting")
+    other = ImportJob.objects.create(project=Project.objects.create(slug="o"), kind="samples", status="waiting")
+    assert queue.to_do(set()) == [first, other.pk]
+    assert queue.to_do({first}) == [other.pk]
+    assert second != first
+
+
+def kept(api: APIClient, **changes: Any) -> uuid.UUID:
+    """A file that was uploaded, with its job in this state."""
+    shown = api.post(URL, {"file": upload(), "kind": "samples", "preview": "1"}, format="multipart").json()
+    ImportJob.objects.filter(pk=shown["id"]).update(**changes)
+    return uuid.UUID(shown["id"])
+
+
+def rows(count: int) -> list[dict[str, str]]:
+    return [{"id": str(number), "question": "q", "answer": "x"} for number in range(count)]
+
+
+def test_a_mapping_that_names_no_column_is_refused(api: APIClient) -> None:
+    """Also of rows that have no header: a misspelled column would be imported as something else, silently."""
+    rows = b'{"question": "q", "answer": "x", "note": "n"}\n{"question": "r", "answer": "x", "hint": "h"}\n'
+    good = '{"note": "reference", "hint": "ignore"}'
+    wrong = '{"note": "reference", "hints": "ignore"}'
+    refused = api.post(URL, {"file": upload(rows), "kind": "samples", "mapping": wrong}, format="multipart")
+    assert [(error["code"], error["field"]) for error in refused.json()["errors"]] == [("missing_column", "hints")]
+    assert not Sample.objects.exists()
+    assert (
+        api.post(URL, {"file": upload(rows), "kind": "samples", "mapping": good}, format="multipart").status_code == 201
+    )
+
+
+def test_a_preview_gives_lists_as_lists(api: APIClient) -> None:
+    row = {"question": "q", "answer": "x" * 500, "contexts": ["c"] * 12, "meta": {"tags": ["a", True]}}
+    kept = api.post(
+        URL, {"file": upload(json.dumps(row).encode()), "kind": "samples", "preview": "1"}, format="multipart"
+    ).json()
+    assert kept["preview"]["rows"] == [
+        {"question": "q", "answer": "x" * 300 + "…", "contexts": [*["c"] * 10, "…"], "meta": {"tags": ["a", True]}}
+    ]

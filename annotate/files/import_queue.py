@@ -1,0 +1,256 @@
+"""The queue of imports is their table. A job is run by one process at a time, which holds a lock of its database
+session; that ends with the process however that ends, so a job that is stored as running and not held was interrupted.
+
+Its data and its outcome are committed together. So what is run again after a death writes everything once.
+"""
+
+from __future__ import annotations
+
+import logging
+import signal
+import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from django.conf import settings
+from django.core.cache import cache
+from django.db import OperationalError, connection, transaction
+from django.utils import timezone
+
+from annotate.core import advisory
+from annotate.core.trail import note
+from annotate.files import import_engine as engine
+from annotate.files.problems import FileError, Problems
+from annotate.files.sources import is_parquet
+from annotate.models import ImportJob
+from annotate.models.transfer import ImportStatus
+
+_log = logging.getLogger(__name__)
+
+TO_DO = (ImportStatus.WAITING, ImportStatus.RUNNING)
+# More than an ordinary day's work, and enough to make the plans for an empty table bad ones.
+MANY_ROWS = 1_000
+# After so many processes died with it in hand, it is what killed them.
+DEADLY = 3
+_PROGRESS_SECONDS = 3600
+
+
+def to_do(besides: set[uuid.UUID]) -> list[uuid.UUID]:
+    """What a process could run now, oldest first: one of each project, as the imports of one wait for each other."""
+    busy = advisory.importing_projects()
+    held = _held()
+    found: list[uuid.UUID] = []
+    jobs = ImportJob.objects.filter(status__in=TO_DO).order_by("created_at")
+    for job_id, project in jobs.values_list("pk", "project_id"):
+        if job_id in besides or lock_key(job_id) in held:
+            busy.add(project)
+        elif project not in busy:
+            busy.add(project)
+            found.append(job_id)
+    return found
+
+
+def run_job(job_id: uuid.UUID, *, path: Path | None = None, pipeline: str = "", wait: bool = False) -> ImportJob:
+    """Runs a waiting or interrupted job to its end; does nothing if it is done, failed, or running elsewhere. While
+    another import of the project is written it stays waiting, unless we are to wait as well."""
+    with held(job_id) as is_ours:
+        job = ImportJob.objects.select_related("project").get(pk=job_id)
+        if not is_ours or job.status not in TO_DO:
+            return job
+        if job.status == ImportStatus.RUNNING:
+            job.deaths += 1
+        if job.deaths >= DEADLY or not (path or has_file(job)):
+            finish(job, INTERRUPTED)
+            return job
+        job.status = ImportStatus.RUNNING
+        job.save(update_fields=["status", "deaths"])
+        try:
+            _run(job, path or stored_path(job), pipeline, wait=wait)
+        except _LaterError:
+            job.status = ImportStatus.WAITING
+            job.save(update_fields=["status"])
+        except OperationalError:
+            raise  # PostgreSQL went away; the job is as it was, to be run again
+        except MemoryError:
+            finish(job, out_of_memory())
+        except Exception:  # noqa: BLE001 - whatever it is, the job must not stay running for ever
+            fault = "The import stopped by a fault of ours; the log says more. Nothing was written."
+            finish(job, failed("internal", fault))
+            _log.exception("Import %s stopped", job_id)
+        finally:
+            cache.delete(_progress_key(job_id))
+    if job.status == ImportStatus.DONE:
+        forget_file(job)
+    return job
+
+
+class _LaterError(Exception):
+    """Another import of the project is being written."""
+
+
+def _run(job: ImportJob, path: Path, pipeline: str, *, wait: bool) -> None:
+    with transaction.atomic():
+        if not advisory.begin_import(job.project_id, wait=wait):
+            raise _LaterError
+        outcome = engine.run(
+            project=job.project,
+            kind=job.kind,
+            path=path,
+            file_name=job.file_name,
+            mapping=job.mapping,
+            job=job,
+            progress=lambda fraction: cache.set(_progress_key(job.pk), fraction, _PROGRESS_SECONDS),
+            pipeline=pipeline,
+        )
+        finish(job, outcome)
+        _measure_tables(job)
+
+
+def load_reader(job_id: uuid.UUID) -> None:
+    """Loads what reading the job's file takes, so that it does not count as memory that the file takes."""
+    job = ImportJob.objects.get(pk=job_id)
+    if has_file(job) and is_parquet(stored_path(job), job.file_name):
+        from annotate.files import parquet_file  # noqa: F401
+
+
+def process_ended(job_id: uuid.UUID, status: int) -> None:
+    """A process that was to run the job has ended: with this exit code, or, negative, by a signal. When it was killed
+    by others, or PostgreSQL went away, the job is run again; when it broke a limit it would again, so the job fails."""
+    job = ImportJob.objects.select_related("project").filter(pk=job_id).first()
+    if job is None or job.status not in TO_DO:
+        return
+    if job.status == ImportStatus.WAITING:
+        _died_before_it_began(job)
+        return
+    if status == -signal.SIGKILL or status > 0:
+        return
+    if status == -signal.SIGXCPU:
+        minutes = settings.IMPORT_CPU_MINUTES
+        finish(job, failed("too_slow", f"Reading it took more than {minutes:,} minutes of computing. {_SPLIT_IT}"))
+        return
+    # Libraries in C abort, or touch what isn't there, when they get no memory.
+    _log.error("The process of import %s was ended by signal %s", job_id, -status)
+    finish(job, out_of_memory())
+
+
+def _died_before_it_began(job: ImportJob) -> None:
+    job.deaths += 1
+    if job.deaths >= DEADLY:
+        finish(job, INTERRUPTED)
+    else:
+        job.save(update_fields=["deaths"])
+
+
+def finish(job: ImportJob, outcome: engine.Outcome) -> None:
+    set_outcome(job, outcome)
+    job.finished_at = timezone.now()
+    with transaction.atomic():
+        job.save(update_fields=["status", "file_format", "result", "errors", "error_count", "finished_at", "deaths"])
+        note(
+            actor=job.created_by,
+            action=f"import.{job.status}",
+            subject=job.file_name,
+            project=job.project,
+            kind=job.kind,
+            **{name: count for name, count in job.result.items() if isinstance(count, int)},
+            **({"errors": job.error_count} if job.error_count else {}),
+        )
+
+
+def set_outcome(job: ImportJob, outcome: engine.Outcome) -> None:
+    job.status = ImportStatus.FAILED if outcome.error_count else ImportStatus.DONE
+    job.file_format = outcome.file_format or job.file_format
+    job.result = outcome.result
+    job.errors = list(outcome.errors)
+    job.error_count = outcome.error_count
+
+
+def _measure_tables(job: ImportJob) -> None:
+    """PostgreSQL measures its tables by itself, but only after a while. Until then it goes by plans made when they were
+    small, which read all of one table for every row of another."""
+    if job.result.get("created", 0) < MANY_ROWS:
+        return
+    tables = ", ".join(connection.ops.quote_name(model._meta.db_table) for model in engine.importer_for(job.kind).fills)
+    with connection.cursor() as cursor:
+        cursor.execute(f"ANALYZE {tables}")
+
+
+def failed(code: str, message: str) -> engine.Outcome:
+    problems = Problems()
+    problems.add(FileError(code, message))
+    return engine.Outcome(errors=problems.first, error_count=1)
+
+
+_SPLIT_IT = "Nothing was written; split it into smaller files."
+INTERRUPTED = failed("interrupted", "The process that imported it was stopped. Nothing was written; start it again.")
+
+
+def out_of_memory() -> engine.Outcome:
+    said = f"Reading it needs more memory than the {settings.IMPORT_MEMORY_MIB:,} MiB that an import may take."
+    return failed("memory", f"{said} {_SPLIT_IT}")
+
+
+def progress_of(job: ImportJob) -> float:
+    """Share of the file that has been read, 0 to 1."""
+    if job.status == ImportStatus.DONE:
+        return 1.0
+    return float(cache.get(_progress_key(job.pk), 0.0)) if job.status == ImportStatus.RUNNING else 0.0
+
+
+def _progress_key(job_id: uuid.UUID) -> str:
+    return f"import-progress:{job_id}"
+
+
+# The stored file
+
+
+def stored_path(job: ImportJob) -> Path:
+    return Path(settings.MEDIA_ROOT) / job.stored_as
+
+
+def has_file(job: ImportJob) -> bool:
+    return bool(job.stored_as) and stored_path(job).exists()
+
+
+def forget_file(job: ImportJob) -> None:
+    if job.stored_as:
+        stored_path(job).unlink(missing_ok=True)
+        job.stored_as = ""
+        job.save(update_fields=["stored_as"])
+
+
+# Who runs it
+
+
+@contextmanager
+def held(job_id: uuid.UUID) -> Iterator[bool]:
+    """Whether we are the one who runs the job. The lock belongs to the database session and ends with it."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_try_advisory_lock(%s)", [lock_key(job_id)])
+        (is_ours,) = cursor.fetchone()
+    try:
+        yield is_ours
+    finally:
+        if is_ours:
+            with connection.cursor() as cursor:
+                cursor.execute("SELECT pg_advisory_unlock(%s)", [lock_key(job_id)])
+
+
+def is_held(job_id: uuid.UUID) -> bool:
+    """Whether a process runs the job."""
+    return lock_key(job_id) in _held()
+
+
+def lock_key(job_id: uuid.UUID) -> int:
+    return int.from_bytes(job_id.bytes[:8], signed=True)
+
+
+def _held() -> set[int]:
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT (classid::bigint << 32) | objid::bigint FROM pg_locks"
+            " WHERE locktype = 'advisory' AND granted AND objsubid = 1"
+            " AND database = (SELECT oid FROM pg_database WHERE datname = current_database())"
+        )
+        return {key for (key,) in cursor.fetchall()}

@@ -1,0 +1,44 @@
+"""Files that stand for gigabytes, of every shape and format, in the process for imports: each refused, none a fault."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+
+import psutil
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+
+from annotate.files.import_jobs import create_job, start
+from annotate.models import ImportJob, Project, Sample
+from bench.hostile_files import FORMATS, bombs, shapes_of
+from tests.processes import Worker
+
+MOST_BYTES = 600_000_000
+# Other sizes than the benchmark's.
+SEED = 1
+
+
+@pytest.mark.parametrize("file_format", FORMATS)
+def test_each_is_refused_within_its_memory(file_format: str, importer: Worker) -> None:
+    project = Project.objects.create(slug="p", name="P")
+    jobs = {}
+    for bomb in bombs(file_format, shapes_of(file_format), SEED):
+        upload = SimpleUploadedFile(bomb.file_name, bomb.content)
+        job = create_job(project=project, user=None, kind="samples", upload=upload)
+        jobs[start(job).pk] = bomb.name
+    largest = 0
+
+    def all_ended() -> bool:
+        nonlocal largest
+        for child in psutil.Process(importer.pid).children():
+            with suppress(psutil.NoSuchProcess):
+                largest = max(largest, child.memory_info().rss)
+        return not ImportJob.objects.filter(status__in=("waiting", "running")).exists()
+
+    importer.wait_for(all_ended, seconds=120)
+    for job in ImportJob.objects.all():
+        assert job.status == "failed", jobs[job.pk]
+        assert job.errors[0]["code"] not in ("internal", "interrupted"), jobs[job.pk]
+        assert job.deaths == 0, jobs[job.pk]
+    assert not Sample.objects.exists()
+    assert largest < MOST_BYTES
