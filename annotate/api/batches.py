@@ -15,7 +15,7 @@ from annotate.api.schema import answers
 from annotate.api.serializers import Nothing, With
 from annotate.batches import steps
 from annotate.batches.gold import gold_from_verdicts, import_gold, remove_gold
-from annotate.batches.read import batch_annotators, batch_criteria, free_tasks
+from annotate.batches.read import batch_annotators, batch_criteria, free_tasks, left_out
 from annotate.batches.write import create_batch
 from annotate.core.bodies import MANY_ROWS
 from annotate.core.errors import Invalid
@@ -83,7 +83,8 @@ class BatchView(ProjectAPIView):
         """
         batch = one_batch(self.project, number)
         people, criteria = batch_annotators(batch), batch_criteria(batch)
-        return With(batch, progress={"free": free_tasks(batch), "annotators": people, "criteria": criteria})
+        counts = {"free": free_tasks(batch), "left_out": left_out(batch)}
+        return With(batch, progress={**counts, "annotators": people, "criteria": criteria})
 
     @answers(conflict=True)
     def delete(self, request: Request, slug: str, number: int) -> None:

@@ -125,16 +125,20 @@ class AnnotatorProgress(
 
 
 class CriterionProgress(
-    Shape, of=read.CriterionProgress, shows="key name expected given cant_tell settled disputed agreed approved"
+    Shape,
+    of=read.CriterionProgress,
+    shows="key name expected given cant_tell settled single disputed agreed approved not_asked",
 ):
     cant_tell = Of("Answered, but not with a value.")
     single = Of("Units of one label, which reports leave out until a reviewer approves it.")
     agreed = Of("Of the settled and the single ones: by their labels alone.")
     approved = Of("Of the agreed ones: looked at by a reviewer and found right.")
+    not_asked = Of("Samples without an answer, when the criterion is about the answer.")
 
 
 class BatchProgress(Shape):
     free = s.IntegerField(help_text="Tasks that wait in the queue.")
+    left_out = s.IntegerField(help_text="Samples without anything that the batch asks about: they have no task.")
     annotators = AnnotatorProgress(many=True)
     criteria = CriterionProgress(many=True)
 

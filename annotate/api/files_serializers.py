@@ -111,6 +111,8 @@ class Pushed(Shape):
     rows = s.IntegerField()
     created = s.IntegerField()
     unchanged = s.IntegerField(help_text="How many were there already, with the same content.")
+    grouped = s.IntegerField(required=False, help_text="How many that had no group got one; left out when none did.")
+    without_answer = s.IntegerField(required=False, help_text="How many have no answer; left out when all have one.")
     import_id = s.UUIDField(help_text="Under which it is among the imports.")
 
 

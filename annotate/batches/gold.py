@@ -17,7 +17,7 @@ from annotate.core.rows import first_or_raise
 from annotate.core.scales import normalise
 from annotate.core.texts import is_storable
 from annotate.core.trail import note
-from annotate.core.units import has_unit, parse_unit
+from annotate.core.units import asks, has_unit, parse_unit, without_abstentions
 from annotate.models import Criterion, GoldAnswer, Project, Sample, User, Verdict
 from annotate.models.label import VerdictMethod, VerdictState
 from annotate.projects.read import current_criteria
@@ -152,6 +152,9 @@ def _checked(project: Project, sample: Sample, unit: Any, criterion: Criterion, 
     if kind != criterion.unit:
         said = _("“%(key)s” is asked about each %(kind)s, not about %(unit)s.")
         raise Invalid("wrong_unit", said % {"key": criterion.key, "kind": criterion.unit, "unit": unit})
+    if not asks(criterion, has_answer=sample.answer is not None):
+        said = _("“%(key)s” is about the answer, and this sample has none.")
+        raise Invalid("no_answer", said % {"key": criterion.key})
     if not has_unit(sample, unit):
         raise Invalid("unknown_unit", _("This sample has no %(unit)s.") % {"unit": unit})
     if not is_storable(reason) or len(reason) > MAX_REASON:

@@ -10,14 +10,15 @@ from typing import Any
 
 from django.db.models import Avg, Count, Q, QuerySet
 
-from annotate.core.rows import fetch_all, fetch_one
-from annotate.core.units import LISTED_KINDS, count_sql
+from annotate.core.rows import fetch_all
+from annotate.core.units import KIND_ORDER, asks_sql, count_sql
 from annotate.labels.read import is_carried, of_batch
 from annotate.labels.settled_read import HOLDING, STANDING, Standing
 from annotate.models import Batch, BatchSample, Criterion, Flag, Label, Project, Release, Sample, Task, User, Verdict
 from annotate.models.batch import OPEN_TASK_STATUSES, BatchStatus, Purpose, Strategy, TaskStatus
 from annotate.models.label import RULED_METHODS, VerdictState
 from annotate.tasks.read import free_samples
+from annotate.samples.read import asked_by
 
 
 @dataclass(frozen=True)
@@ -50,6 +51,8 @@ class CriterionProgress:
     # Of both: by their labels alone, and how many of these a reviewer has approved.
     agreed: int
     approved: int
+    # Samples of the batch that it can't be asked of: it is about the answer, and they have none.
+    not_asked: int
 
 
 _ANNOTATORS = """
@@ -149,6 +152,7 @@ def batch_skips(batch: Batch) -> list[Task]:
     return list(skipped.order_by("sample_id", "annotator__username"))
 
 
+_UNITS = " ".join(f"WHEN '{kind}' THEN {count_sql(kind)}" for kind in KIND_ORDER)
 # Each unit as often as people label its sample; where labels are given anew, as often as an annotator is asked to. Of
 # these `batch_criteria` takes off those that are filled in already.
 _EXPECTED = f"""
@@ -156,20 +160,20 @@ _EXPECTED = f"""
         SELECT b.sample_id, CASE WHEN whole.relabels_id IS NULL THEN b.overlap ELSE (
                    SELECT count(*)::int FROM annotate_task t WHERE t.batch_id = b.batch_id AND t.sample_id = b.sample_id
                       AND t.purpose = 'label' AND t.status <> 'released') END AS people
-          FROM annotate_batchsample b JOIN annotate_batch whole ON whole.id = b.batch_id WHERE b.batch_id = %s
+          FROM annotate_batchsample b JOIN annotate_batch whole ON whole.id = b.batch_id WHERE b.batch_id = %(batch)s
     )
-    SELECT {", ".join(f"coalesce(sum(a.people * {count_sql(kind)}), 0)" for kind in LISTED_KINDS)},
-           coalesce(sum(a.people), 0)
-    FROM asked a JOIN annotate_sample s ON s.id = a.sample_id
+    SELECT c.id, coalesce(sum(a.people * CASE c.unit {_UNITS} END) FILTER (WHERE {asks_sql()}), 0)::int,
+           count(*) FILTER (WHERE NOT {asks_sql()})
+      FROM annotate_batchcriterion bc JOIN annotate_criterion c ON c.id = bc.criterion_id
+     CROSS JOIN asked a JOIN annotate_sample s ON s.id = a.sample_id
+     WHERE bc.batch_id = %(batch)s GROUP BY c.id
 """
 
 
 def batch_criteria(batch: Batch) -> list[CriterionProgress]:
-    *listed, samples = fetch_one(_EXPECTED, [batch.pk])
-    units = dict(zip(LISTED_KINDS, listed, strict=True))
-    standing = Label.objects.filter(task__batch=batch, task__purpose=Purpose.LABEL).exclude(
-        task__status=TaskStatus.RELEASED
-    )
+    asked = {pk: counts for pk, *counts in fetch_all(_EXPECTED, {"batch": batch.pk})}
+    labels = Label.objects.filter(task__batch=batch, task__purpose=Purpose.LABEL)
+    standing = labels.exclude(task__status=TaskStatus.RELEASED)
     filled_in = counts_by(standing.filter(is_carried()), "criterion_id", labels=Count("id"))
     said = counts_by(
         # What was said in a task that was skipped or handed on in the end counts for nothing.
@@ -192,12 +196,20 @@ def batch_criteria(batch: Batch) -> list[CriterionProgress]:
         CriterionProgress(
             key=criterion.key,
             name=criterion.name,
-            expected=units.get(criterion.unit, samples) - filled_in[criterion.pk]["labels"],
+            expected=expected - filled_in[criterion.pk]["labels"],
+            not_asked=not_asked,
             **said[criterion.pk],
             **verdicts[criterion.pk],
         )
         for criterion in batch.asked_criteria()
+        for expected, not_asked in [asked.get(criterion.pk, (0, 0))]
     ]
+
+
+def left_out(batch: Batch) -> int:
+    """Samples of the batch without anything that it asks about: no task is made for them."""
+    samples = Sample.objects.filter(batches=batch)
+    return samples.count() - asked_by(samples, *batch.asked_criteria()).count()
 
 
 def counts_by(rows: QuerySet[Any], by: str, **counts: Count) -> dict[int, dict[str, int]]:

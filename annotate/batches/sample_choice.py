@@ -14,7 +14,7 @@ from annotate.core.errors import Invalid
 from annotate.core.rows import next_position
 from annotate.core.texts import check_json, is_storable
 from annotate.models import Batch, BatchSample, Project, Sample
-from annotate.samples.read import sample_tags, samples_named
+from annotate.samples.read import asked_keys, sample_tags, samples_keyed, samples_named
 
 SELECTION_METHODS = ("all", "filter", "random", "list")
 _SELECTION_FIELDS = {"method", "filter", "n", "seed"}
@@ -112,7 +112,8 @@ def add_samples(
     if batch.tag_key and first == 0 and not tags:
         said = _("None of these samples has “%(key)s” in its metadata.")
         raise Invalid("no_tagged_sample", said % {"key": batch.tag_key})
-    several = _drawn_for_overlap(batch, len(chosen), first)
+    asked = asked_keys(chosen, batch.criteria.all())
+    several = _drawn_for_overlap(batch, [pk for pk in chosen if pk in asked], first)
     chances = chances or {}
     return BatchSample.objects.bulk_create(
         (
@@ -120,7 +121,7 @@ def add_samples(
                 batch=batch,
                 sample_id=pk,
                 position=first + index,
-                overlap=batch.overlap if index in several else 1,
+                overlap=batch.overlap if pk in several else 1,
                 tag=tags.get(pk, ""),
                 probability=probability,
                 stratum=stratum,
@@ -132,8 +133,9 @@ def add_samples(
     )
 
 
-def _drawn_for_overlap(batch: Batch, count: int, first: int) -> set[int]:
-    """Which of them several people label: the batch's share of them, the same for the same seed."""
+def _drawn_for_overlap(batch: Batch, asked: Sequence[int], first: int) -> set[int]:
+    """Which of the samples that are asked something several people label: the batch's share of them, the same for the
+    same seed."""
     if batch.overlap_share >= 1:
-        return set(range(count))
-    return set(random.Random(f"overlap {batch.seed} {first}").sample(range(count), round(count * batch.overlap_share)))
+        return set(asked)
+    return set(random.Random(f"overlap {batch.seed} {first}").sample(asked, round(len(asked) * batch.overlap_share)))

@@ -16,12 +16,12 @@ from django.utils.translation import gettext as _
 from annotate.batches.checks import check_due_date, check_people, locked, note_batch
 from annotate.batches.sample_choice import add_samples, choose_samples
 from annotate.core.errors import Conflict, Invalid
-from annotate.core.units import LISTED_KINDS, UnitCount
+from annotate.core.units import is_about_answer
 from annotate.labels.gold_read import gold_for, gold_samples
-from annotate.models import Batch, Label, Task, User, Verdict
+from annotate.models import Batch, BatchSample, Label, Task, User, Verdict
 from annotate.models.batch import BatchStatus, Purpose, Strategy, TaskStatus
 from annotate.projects.read import active_members
-from annotate.samples.read import samples_keyed
+from annotate.samples.read import asked_by, asked_keys, samples_keyed
 from annotate.tasks.assignment import Turn, append_turns, check_tags, make_tasks, open_load, who_may
 from annotate.tasks.mail import batch_opened
 from annotate.tasks.moving import at_work, lock_samples, lock_takers, settle_batch
@@ -42,7 +42,7 @@ def open_batch(*, batch: Batch, actor: User | None = None) -> Batch:
         _check_has_units(batch, [row.sample_id for row in samples])
         if batch.gold_share:
             _check_gold(batch, tags_of)
-        make_tasks(batch, samples, tags_of)
+        make_tasks(batch, _asked(batch, samples), tags_of)
         _set(batch, status=BatchStatus.OPEN, opened_at=timezone.now())
         batch_opened(batch)
         note_batch(actor, batch, "opened", tasks=batch.tasks.count())
@@ -52,11 +52,19 @@ def open_batch(*, batch: Batch, actor: User | None = None) -> Batch:
 def _check_has_units(batch: Batch, samples: Sequence[int]) -> None:
     """Every criterion must find something to ask about; a batch that asks about nothing is a mistake."""
     for criterion in batch.criteria.all():
-        listed = criterion.unit in LISTED_KINDS
-        if listed and not samples_keyed(samples).alias(units=UnitCount(criterion.unit)).filter(units__gt=0).exists():
-            said = _("“%(key)s” asks about each %(kind)s, but no sample of this batch has one.")
-            given = {"key": criterion.key, "kind": criterion.get_unit_display().lower()}
-            raise Conflict("nothing_to_ask", said % given)
+        if asked_by(samples_keyed(samples), criterion).exists():
+            continue
+        said = _("“%(key)s” asks about each %(kind)s, but no sample of this batch has one.")
+        if is_about_answer(criterion) and not samples_keyed(samples).filter(answer__isnull=False).exists():
+            said = _("“%(key)s” is about the answer, and no sample of this batch has one.")
+        given = {"key": criterion.key, "kind": criterion.get_unit_display().lower()}
+        raise Conflict("nothing_to_ask", said % given)
+
+
+def _asked(batch: Batch, rows: Sequence[BatchSample]) -> list[BatchSample]:
+    """Those that get tasks: there is no task in which nothing is asked."""
+    asked = asked_keys([row.sample_id for row in rows], batch.criteria.all())
+    return [row for row in rows if row.sample_id in asked]
 
 
 def _check_gold(batch: Batch, tags_of: Mapping[int, Collection[str]]) -> None:

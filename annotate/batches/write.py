@@ -33,6 +33,7 @@ from annotate.core.errors import Invalid
 from annotate.models import Batch, BatchCriterion, Criterion, Membership, Project, User
 from annotate.models.batch import ConsensusRule, Strategy
 from annotate.samples.read import sample_tags, samples_named
+from annotate.samples.read import asked_keys, sample_tags, samples_keyed, samples_named
 
 
 def create_batch(
@@ -150,10 +151,13 @@ class Need:
 
 @dataclass(frozen=True)
 class Plan:
-    """tasks: everything to label, without what measures the annotators. each: about how many each annotator gets; None
+    """tasks: everything to label, without what measures the annotators. left_out: samples of which nothing is asked; of
+    these, those that have no answer. each: about how many each annotator gets; None
     where that is left to the queue."""
 
     samples: int
+    left_out: int
+    unanswered: int
     doubled: int
     tasks: int
     people: int
@@ -166,6 +170,7 @@ class Plan:
 def plan_batch(
     *,
     project: Project,
+    criteria: Sequence[Criterion],
     selection: Mapping[str, Any],
     annotators: Sequence[User],
     overlap: int,
@@ -177,13 +182,18 @@ def plan_batch(
 ) -> Plan:
     """Raises Invalid, as making the batch would, when people or samples can't be chosen so."""
     check_people(project, annotators, overlap)
-    chosen, _stored = choose_samples(project=project, selection=selection)
+    drawn = choose_samples(project=project, selection=selection).keys
+    asked = asked_keys(drawn, criteria)
+    chosen = [key for key in drawn if key in asked]
+    left_out = set(drawn) - asked
     several = len(chosen) if overlap_share >= 1 else round(len(chosen) * overlap_share)
     tasks = len(chosen) + several * (overlap - 1)
     people = len(annotators)
     each = ceil(tasks / people) if people and strategy == Strategy.BALANCED else None
     return Plan(
         samples=len(chosen),
+        left_out=len(left_out),
+        unanswered=samples_keyed(left_out).filter(answer__isnull=True).count() if left_out else 0,
         doubled=several if overlap > 1 else 0,
         tasks=tasks,
         people=people,

@@ -1,7 +1,10 @@
 """Units are addresses within a sample: `answer`, `sample`, `claim:3`, `context:2`, `fact:0`, `entity:1`.
 
 The one home of the rule which units a sample has (docs/decisions/0001-units-are-addresses.md), in Python and, at the
-end, in SQL. A claim that was dropped keeps its index and is no unit.
+end, in SQL. A claim that was dropped keeps its index and is no unit. A sample without an answer has neither an answer
+nor claims, and no criterion that is about the answer asks anything of it (docs/decisions/0025-no-answer.md). An answer
+that abstains has no claims, whatever is stored of them, and what was said of them counts in nothing
+(docs/decisions/0026-abstentions.md).
 """
 
 from __future__ import annotations
@@ -11,13 +14,14 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-from django.db.models import F, Func, IntegerField
+from django.db.models import F, Func, IntegerField, Q, QuerySet
+from django.db.models.lookups import GreaterThan
 from django.utils.translation import gettext as _
 
 from annotate.models.sample import UNIT_PATTERN
 
 if TYPE_CHECKING:
-    from annotate.models import Sample
+    from annotate.models import Criterion, Sample
 
 MAX_UNITS = 1000  # contexts, claims, key facts or entities of one sample
 _UNIT = re.compile(UNIT_PATTERN)
@@ -25,6 +29,10 @@ _LONGEST = len("context:999999")
 
 # Kind of unit -> the field of Sample that lists its members.
 LISTED_KINDS = {"claim": "claims", "context": "contexts", "fact": "key_facts", "entity": "entities"}
+
+# Kinds of units that an answer has, and the built-in criteria on others that are about the answer all the same.
+OF_ANSWER = ("claim", "answer")
+ABOUT_ANSWER = ("fact_in_answer", "preference")
 
 # The order in which a person goes through a sample.
 KIND_ORDER = ("claim", "context", "fact", "entity", "answer", "sample")
@@ -71,19 +79,33 @@ def unit_indices(sample: Sample, kind: str) -> Sequence[int]:
 
 def unit_count(sample: Sample, kind: str) -> int:
     """How many units of the kind the sample has."""
-    return len(unit_indices(sample, kind)) if kind in LISTED_KINDS else 1
+    return len(units_of(sample, kind))
 
 
 def units_of(sample: Sample, kind: str) -> list[str]:
     """Addresses of all units of the kind, by index."""
     if kind in LISTED_KINDS:
         return [f"{kind}:{index}" for index in unit_indices(sample, kind)]
-    return [kind]
+    return [kind] if kind != "answer" or sample.answer is not None else []
 
 
 def has_unit(sample: Sample, unit: str) -> bool:
     kind, index = parse_unit(unit)
-    return index is None or index in unit_indices(sample, kind)
+    return unit in units_of(sample, kind) if index is None else index in unit_indices(sample, kind)
+
+
+def whole_unit(sample: Sample) -> str:
+    """The unit that a judge scores when it scores the sample as a whole: its answer, where it has one."""
+    return "answer" if sample.answer is not None else "sample"
+
+
+def is_about_answer(criterion: Criterion) -> bool:
+    return criterion.unit in OF_ANSWER or criterion.key in ABOUT_ANSWER
+
+
+def asks(criterion: Criterion, *, has_answer: bool) -> bool:
+    """Whether the criterion can be asked of a sample's units, if it has any of the kind."""
+    return has_answer or not is_about_answer(criterion)
 
 
 def live_claims(claims: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
@@ -96,10 +118,11 @@ def live_claims(claims: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
 
 
 def unit_text(sample: Sample, unit: str) -> str:
-    """The words of the unit: the claim, the context's text, the key fact, the entity, or the answer."""
+    """The words of the unit: the claim, the context's text, the key fact, the entity, or the answer; of a sample that
+    has no answer the question."""
     kind, index = parse_unit(unit)
     if index is None:
-        return sample.answer
+        return sample.question if sample.answer is None else sample.answer
     member = getattr(sample, LISTED_KINDS[kind])[index]
     return member["text"] if isinstance(member, dict) else member
 
@@ -139,23 +162,34 @@ def unit_sort_key(unit: str) -> tuple[int, int]:
     return KIND_ORDER.index(kind), index or 0
 
 
-_THERE = "jsonb_array_elements({claims}) WITH ORDINALITY AS c (e, n) WHERE c.e -> 'dropped' IS DISTINCT FROM 'true'"
+# Of units that a sample has once, the column without which it doesn't have them.
+_COLUMN = {**LISTED_KINDS, "answer": "answer", "sample": "id"}
+_THERE = """(SELECT {columns}) AS of (claims, abstained), jsonb_array_elements(of.claims) WITH ORDINALITY AS c (e, n)
+    WHERE c.e -> 'dropped' IS DISTINCT FROM 'true' AND of.abstained IS NOT TRUE"""
+
+
+def _columns(kind: str) -> tuple[str, ...]:
+    """Those that say which units of the kind a sample has."""
+    return (_COLUMN[kind], *(("abstained",) if kind == "claim" else ()))
 
 
 def indices_sql(kind: str) -> str:
     """An array of the indices of the units of a kind that samples list, in a query that calls the samples `s`."""
-    listed = f"s.{LISTED_KINDS[kind]}"
     if kind == "claim":
-        return f"ARRAY(SELECT (c.n - 1)::int FROM {_THERE.format(claims=listed)} ORDER BY c.n)"
-    return f"ARRAY(SELECT generate_series(0, jsonb_array_length({listed}) - 1))"
+        return f"ARRAY(SELECT (c.n - 1)::int FROM {_THERE.format(columns=_of_s(kind))} ORDER BY c.n)"
+    return f"ARRAY(SELECT generate_series(0, jsonb_array_length({_of_s(kind)}) - 1))"
 
 
-def count_sql(kind: str, listed: str | None = None) -> str:
-    """How many units of a kind that samples list there are. listed: the column; else that of the samples `s`."""
-    listed = listed or f"s.{LISTED_KINDS[kind]}"
+def count_sql(kind: str, columns: str | None = None) -> str:
+    """How many units of a kind there are. columns: as `_columns`; else those of the samples `s`."""
+    columns = columns or _of_s(kind)
     if kind == "claim":
-        return f"(SELECT count(*)::int FROM {_THERE.format(claims=listed)})"
-    return f"jsonb_array_length({listed})"
+        return f"(SELECT count(*)::int FROM {_THERE.format(columns=columns)})"
+    return f"jsonb_array_length({columns})" if kind in LISTED_KINDS else f"({columns} IS NOT NULL)::int"
+
+
+def _of_s(kind: str) -> str:
+    return ", ".join(f"s.{name}" for name in _columns(kind))
 
 
 class UnitCount(Func):
@@ -164,4 +198,17 @@ class UnitCount(Func):
     output_field = IntegerField()
 
     def __init__(self, kind: str) -> None:
-        super().__init__(F(LISTED_KINDS[kind]), template=count_sql(kind, "%(expressions)s"))
+        super().__init__(*map(F, _columns(kind)), template=count_sql(kind, "%(expressions)s"))
+
+
+def asks_any(criterion: Criterion) -> Q:
+    """Of rows of samples: whether the criterion asks something of them."""
+    has_units = Q(GreaterThan(UnitCount(criterion.unit), 0))
+    return has_units & Q(answer__isnull=False) if is_about_answer(criterion) else has_units
+
+
+def asks_sql() -> str:
+    """`asks` of the criterion `c` and the sample `s`."""
+    kinds, keys = (", ".join(f"'{name}'" for name in names) for names in (OF_ANSWER, ABOUT_ANSWER))
+    return f"(s.answer IS NOT NULL OR NOT (c.unit IN ({kinds}) OR c.key IN ({keys})))"
+

@@ -90,6 +90,11 @@ def squeeze(name: str) -> str:
     return _SEPARATORS.sub("", name.lower())
 
 
+# Columns of these names were metadata before they became fields, one tuple after the other: what was imported then is
+# still found unchanged.
+_LATER_DOC_IDS = ("source_doc_id", "source_doc_ids")
+LATER_SPELLINGS = (_LATER_DOC_IDS, ("abstained",), ("group_key",))
+
 SAMPLE_FIELDS = Fields(
     spellings={
         "id": ("id", "sample_id", "external_id", "example_id", "uid"),
@@ -118,10 +123,10 @@ SAMPLE_FIELDS = Fields(
         "key_facts": ("key_facts", "facts"),
         "entities": ("entities",),
         "retrieved_doc_ids": ("retrieved_doc_ids", "retrieved_context_ids"),
-        "relevant_doc_ids": ("relevant_doc_ids", "reference_context_ids"),
+        "relevant_doc_ids": ("relevant_doc_ids", "reference_context_ids", *_LATER_DOC_IDS),
         "pipeline_version": ("pipeline_version",),
     },
-    required=("question", "answer"),
+    required=("question",),
     rest=METADATA,
 )
 

@@ -12,7 +12,7 @@ from annotate.core.errors import Invalid
 from annotate.core.scales import is_missing, normalise
 from annotate.core.spans import check_evidence
 from annotate.core.texts import MAX_COMMENT
-from annotate.core.units import LISTED_KINDS
+from annotate.core.units import LISTED_KINDS, asks
 from annotate.files.cells import identifier, optional_text, structured, words
 from annotate.files.claim_naming import ClaimNaming, replace_claims
 from annotate.files.copy_into import NULL, CopyInto, json, text
@@ -214,6 +214,9 @@ class LabelImporter(Importer):
         return attempt.errors
 
     def _check_unit(self, row: _Read, sample: KnownSample, texts: dict[str, Any]) -> None:
+        if not asks(row.criterion, has_answer=sample.has_answer):
+            said = f"“{row.criterion.key}” is about the answer, and the sample has none."
+            raise RowError("no_answer", said, field="criterion", excerpt=row.criterion.key)
         if row.kind == "claim" and row.index is not None and self._naming.may_name(sample):
             self._naming.note(sample, row.index, row.unit_text, row.number, row.line)
         else:
@@ -344,7 +347,7 @@ def _check_evidence(row: _Read, texts: dict[str, Any]) -> list[dict[str, Any]]:
 def _compare_text(row: _Read, texts: dict[str, Any]) -> None:
     """The words that the row quotes are those of the unit, or the row is about something else."""
     if row.index is None:
-        there = texts["answer"]
+        there = texts["question"] if texts["answer"] is None else texts["answer"]
     else:
         member = texts[LISTED_KINDS[row.kind]][row.index]
         there = member["text"] if isinstance(member, dict) else member

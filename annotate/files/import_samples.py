@@ -12,12 +12,16 @@ from __future__ import annotations
 import hashlib
 import unicodedata
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
+from itertools import islice
+from typing import Any, NamedTuple
 
 import orjson
 
+from annotate.core.rows import execute
+from annotate.core.units import MAX_UNITS
 from annotate.files import cells as values
 from annotate.files.cells import structured
 from annotate.files.copy_into import NULL, CopyInto, json, text, text_array
@@ -66,6 +70,7 @@ class BuiltSample:
     external_id: str
     content_hash: bytes
     line: bytes
+    has_answer: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +110,7 @@ class SampleBuilder:
         if not self._typed:
             row = _from_cells(row, plan)
         question = _words(row, plan, "question")
-        answer = _words(row, plan, "answer")
+        answer = _answer(row, plan)
         metadata = _metadata(row, plan)
         reference = self._reference(row, plan, metadata)
         claims, claims_source = _claims(row, plan, metadata, answer)
@@ -117,8 +122,8 @@ class SampleBuilder:
             (
                 claims_source,
                 text(question),
-                text(answer),
-                _optional(row, plan, "answer_b"),
+                NULL if answer is None else text(answer),
+                _answer_b(row, plan, answer),
                 NULL if reference is None else text(reference),
                 *lists,
                 self._pipeline_version(row, plan),
@@ -133,7 +138,7 @@ class SampleBuilder:
         line = b"\t".join(
             (self._project, text(external_id), b"\\\\x" + content_hash.hex().encode(), content, claims_json)
         )
-        return BuiltSample(external_id, content_hash, line)
+        return BuiltSample(external_id, content_hash, line, answer is not None)
 
     def look_through(self, row: dict[str, Any], attempt: Attempts) -> str | None:
         """Everything that is wrong with a row that `build` refused, one error for each field. Returns the row's id, if
@@ -142,12 +147,14 @@ class SampleBuilder:
         if not self._typed:
             row = _from_cells(row, plan, lambda cell, column: attempt(structured, cell, column))
         attempt(_words, row, plan, "question")
-        answer = attempt(_words, row, plan, "answer")
+        problems = len(attempt.errors)
+        answer = attempt(_answer, row, plan)
+        is_good = len(attempt.errors) == problems
         metadata = attempt(_metadata, row, plan) or {}
         attempt(self._reference, row, plan, metadata)
-        if answer is not None:
+        if is_good:
             attempt(_claims, row, plan, metadata, answer)
-        attempt(_optional, row, plan, "answer_b")
+            attempt(_answer_b, row, plan, answer)
         for column, read, _write, _empty in plan.lists:
             if column is not None:
                 attempt(read, row[column], column)
@@ -243,8 +250,15 @@ def _add_metadata(metadata: dict[str, Any], key: str, value: Any) -> None:
     metadata[key] = value
 
 
-def _claims(row: dict[str, Any], plan: _Plan, metadata: dict[str, Any], answer: str) -> tuple[list[Claim], bytes]:
+def _claims(
+    row: dict[str, Any], plan: _Plan, metadata: dict[str, Any], answer: str | None
+) -> tuple[list[Claim], bytes]:
     given = _value(row, plan, "claims")
+    if answer is None:
+        if given:
+            said = "Claims are what the answer says, and there is no answer."
+            raise RowError("no_answer", said, field=plan.column["claims"], excerpt=given)
+        return [], _SPLIT if given is None else _FROM_FILE
     if given is not None:
         return values.claims(given, plan.column["claims"], answer, extras=True), _FROM_FILE
     if "claims" in metadata and _are_claims(metadata["claims"]):
@@ -263,11 +277,26 @@ def _words(row: dict[str, Any], plan: _Plan, field: str) -> str:
     return values.words(_value(row, plan, field), plan.column.get(field, field))
 
 
-def _optional(row: dict[str, Any], plan: _Plan, field: str) -> bytes:
-    value = _value(row, plan, field)
+def _answer(row: dict[str, Any], plan: _Plan) -> str | None:
+    """None where there is none. An empty text is refused: whether the system said nothing, or was not asked, can't be
+    told from it (docs/decisions/0025-no-answer.md)."""
+    value = _value(row, plan, "answer")
+    if type(value) is str and (not value or value.isspace()):
+        said = "Is empty. Where there is no answer, leave it out or write null."
+        raise RowError("missing", said, field=plan.column["answer"])
+    return values.optional_text(value, plan.column.get("answer", "answer"))
+
+
+def _answer_b(row: dict[str, Any], plan: _Plan, answer: str | None) -> bytes:
+    value = values.optional_text(_value(row, plan, "answer_b"), plan.column.get("answer_b", "answer_b"))
     if value is None:
         return NULL
-    return text(values.optional_text(value, plan.column[field]) or "")
+    if answer is None:
+        said = "There is a second answer to the question, and no first one."
+        raise RowError("no_answer", said, field=plan.column["answer_b"], excerpt=value)
+    return text(value)
+
+
 
 
 class SampleImporter(Importer):

@@ -9,9 +9,9 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
 
-from django.db.models import F, Func, IntegerField
+from django.db.models import F, Func, IntegerField, Q
 
-from annotate.core.units import LISTED_KINDS, is_dropped, parse_unit
+from annotate.core.units import LISTED_KINDS, OF_ANSWER, is_dropped, parse_unit
 from annotate.files.cells import wrong_type
 from annotate.files.fields import IGNORE, Fields
 from annotate.files.import_engine import Importing
@@ -30,6 +30,7 @@ class KnownSample:
     claims_source: str
     # How many of each kind were ever listed: of the indices below, those in `dropped_claims` are no units any more.
     counts: dict[str, int]
+    has_answer: bool = True
     dropped_claims: frozenset[int] = frozenset()
 
 
@@ -51,12 +52,13 @@ class SampleLookup:
             for kind, name in LISTED_KINDS.items()
         }
         rows = Sample.objects.filter(project=self._project, external_id__in=missing).order_by().annotate(**counts)
-        columns = ("external_id", "pk", "claims_source", *counts)
-        found = {external_id: (pk, source, numbers) for external_id, pk, source, *numbers in rows.values_list(*columns)}
-        dropped = self._dropped([pk for pk, source, _ in found.values() if source == ClaimsSource.EDITED])
-        for external_id, (pk, source, numbers) in found.items():
+        columns = ("external_id", "pk", "claims_source", "has_answer", *counts)
+        rows = rows.annotate(has_answer=Q(answer__isnull=False))
+        found = {external_id: known for external_id, *known in rows.values_list(*columns)}
+        dropped = self._dropped([pk for pk, source, *_ in found.values() if source == ClaimsSource.EDITED])
+        for external_id, (pk, source, has_answer, *numbers) in found.items():
             counted = dict(zip(LISTED_KINDS, numbers, strict=True))
-            self._known[external_id] = KnownSample(pk, source, counted, dropped.get(pk, frozenset()))
+            self._known[external_id] = KnownSample(pk, source, counted, has_answer, dropped.get(pk, frozenset()))
 
     @staticmethod
     def _dropped(pks: Collection[int]) -> dict[int, frozenset[int]]:
@@ -143,6 +145,8 @@ def read_unit(value: object, field: str) -> tuple[str, str, int | None]:
 
 
 def require_unit(sample: KnownSample, unit: str, kind: str, index: int | None, field: str) -> None:
+    if kind in OF_ANSWER and not sample.has_answer:
+        raise RowError("no_answer", f"The sample has no answer, and so no {unit}.", field=field, excerpt=unit)
     if index is not None and index >= sample.counts[kind]:
         raise no_such_unit(unit, kind, sample.counts[kind], field)
     if kind == "claim" and index in sample.dropped_claims:
@@ -165,7 +169,7 @@ def current_criteria(project: Project) -> dict[str, Criterion]:
 
 def sample_texts(pks: Iterable[int]) -> dict[int, dict[str, Any]]:
     """The words of samples and of their units, for rows that quote them."""
-    fields = ("pk", "answer", *LISTED_KINDS.values())
+    fields = ("pk", "question", "answer", *LISTED_KINDS.values())
     return {row["pk"]: row for row in Sample.objects.filter(pk__in=set(pks)).order_by().values(*fields)}
 
 

@@ -19,6 +19,8 @@ class ClaimsSource(models.TextChoices):
 class Sample(models.Model):
     """One question with its answer and what the answer was made from.
 
+    answer: None where there is none: a golden set has questions, a test set of retrieval questions and passages. It is
+    never empty.
     contexts: [{"id": str | null, "text": str, "score": float | null}] in rank order.
     claims:   [{"text": str, "start": int | null, "end": int | null, "dropped"?: true, "from"?: [int]}], offsets in
               Unicode code points of `answer`. A dropped claim keeps its place (docs/decisions/0001); "from" names the
@@ -30,7 +32,7 @@ class Sample(models.Model):
     project = models.ForeignKey("annotate.Project", on_delete=models.PROTECT, related_name="samples")
     external_id = models.TextField()
     question = models.TextField()
-    answer = models.TextField()
+    answer = models.TextField(null=True, blank=True)
     # The other answer to the same question, for the `preference` criterion.
     answer_b = models.TextField(null=True, blank=True)
     reference = models.TextField(null=True, blank=True)
@@ -51,6 +53,10 @@ class Sample(models.Model):
         ordering = ["id"]
         constraints = [
             models.UniqueConstraint(fields=["project", "external_id"], name="sample_external_id_once_per_project"),
+            models.CheckConstraint(
+                condition=models.Q(answer__isnull=False) | models.Q(answer_b__isnull=True, claims=[]),
+                name="sample_claims_need_an_answer",
+            ),
         ]
 
     def __str__(self) -> str:

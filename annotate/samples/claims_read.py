@@ -156,13 +156,15 @@ def _made_of(claim: Mapping[str, Any]) -> list[int]:
 
 
 def batch_claims(batch: Batch) -> QuerySet[Any]:
-    """The batch's samples in their order, each with whether its claims are checked as they are now."""
+    """The batch's samples that have an answer, in their order, each with whether its claims are checked as they are
+    now."""
     is_checked = Exists(
         ClaimEdit.objects.filter(
             sample=OuterRef("sample"), revision=OuterRef("sample__claims_revision"), change__op=CHECKED
         )
     )
-    return batch.batch_samples.select_related("sample").annotate(is_checked=is_checked).order_by("position", "id")
+    answered = batch.batch_samples.filter(sample__answer__isnull=False)
+    return answered.select_related("sample").annotate(is_checked=is_checked).order_by("position", "id")
 
 
 @dataclass(frozen=True)

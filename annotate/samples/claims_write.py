@@ -48,6 +48,8 @@ def edit_claims(
     check_json(dict(change))
     with transaction.atomic():
         sample = locked_sample(project, sample_id)
+        if sample.answer is None:
+            raise Conflict("no_answer", _("This sample has no answer, and so no claims."))
         if expected_revision != sample.claims_revision:
             return _repeated_or_stale(sample, actor, change, expected_revision)
         batches = list(batches_at_work(sample))
@@ -124,7 +126,7 @@ def _after(sample: Sample, change: Mapping[str, Any]) -> list[Claim]:
         if then is None:
             raise Invalid("unknown_revision", _("The claims have no revision %(n)d.") % {"n": revision})
         return go_back(sample.claims, then)
-    return apply_change(change, sample.claims, sample.answer)
+    return apply_change(change, sample.claims, sample.answer or "")
 
 
 def _require_untouched(actor: User, sample: Sample, before: Sequence[Claim], after: Sequence[Claim]) -> None:

@@ -7,8 +7,10 @@ Lists of samples are given in one array: PostgreSQL takes at most 65,535 paramet
 from __future__ import annotations
 
 import json
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
+from functools import reduce
+from operator import or_
 from typing import Any
 
 from django.db.models import Count, Max, Min, QuerySet
@@ -17,8 +19,9 @@ from django.utils.translation import gettext as _
 
 from annotate.core.errors import Invalid
 from annotate.core.rows import Row, fetch_all
-from annotate.core.units import LISTED_KINDS, UnitCount
-from annotate.models import Criterion, Flag, Project, Sample
+from annotate.core.units import LISTED_KINDS, UnitCount, asks_any, is_dropped
+from annotate.models import Criterion, Flag, Project, Sample, User
+from annotate.models.project import UnitKind
 
 
 def samples_named(project: Project, names: Collection[str]) -> QuerySet[Sample]:
@@ -39,6 +42,16 @@ def of_samples(rows: QuerySet[Row], keys: Collection[int]) -> QuerySet[Row]:
     """
     named = f'"{rows.model._meta.db_table}".sample_id = ANY(%s)'
     return rows.extra(where=[named], params=[list(keys)])  # noqa: S610 - a table of ours
+
+
+def asked_by(samples: QuerySet[Sample], *criteria: Criterion) -> QuerySet[Sample]:
+    """Those of which at least one of the criteria asks something."""
+    return samples.filter(reduce(or_, map(asks_any, criteria))) if criteria else samples.none()
+
+
+def asked_keys(keys: Collection[int], criteria: Iterable[Criterion]) -> set[int]:
+    """The same of the samples with these primary keys."""
+    return set(asked_by(samples_keyed(keys), *criteria).values_list("pk", flat=True))
 
 
 # Metadata are looked at in this many samples only, so that the form opens at once in a large project.

@@ -234,7 +234,10 @@ def require_open_batch(task: TaskRow) -> None:
 def _asked_criterion(task: TaskRow, unit: str, key: str) -> AskedCriterion:
     criterion = next((criterion for criterion in task.criteria if criterion.key == key), None)
     if criterion is None:
-        raise Invalid("criterion_not_asked", _("This batch does not ask for “%(key)s”.") % {"key": key[:80]})
+        said = _("This batch does not ask for “%(key)s”.")
+        if not task.has_answer:
+            said = _("This batch does not ask for “%(key)s” of a sample without an answer.")
+        raise Invalid("criterion_not_asked", said % {"key": key[:80]})
     try:
         kind, index = parse_unit(unit)
     except ValueError as error:

@@ -15,7 +15,7 @@ from django.utils.translation import gettext as _
 from annotate.core.errors import Invalid
 from annotate.core.permissions import no_such_task
 from annotate.core.rows import fetch_all, fetch_one, first_or_raise
-from annotate.core.units import indices_sql
+from annotate.core.units import asks_sql, indices_sql
 from annotate.models import Batch, Project, Task, User
 from annotate.models.batch import OPEN_TASK_STATUSES, OPEN_TASK_STATUSES_SQL, BatchStatus, Purpose, Strategy, TaskStatus
 
@@ -40,11 +40,11 @@ _PAYLOAD = f"""
                      FROM unnest({indices_sql("claim")}) AS listed (i)),
         'key_facts', s.key_facts, 'entities', s.entities),
       'criteria', (
-        SELECT json_agg(json_build_object(
+        SELECT coalesce(json_agg(json_build_object(
                  'key', c.key, 'name', c.name, 'unit', c.unit, 'scale', c.scale, 'prompt', c.prompt, 'help', c.help,
-                 'required', c.required, 'cant_tell', c.cant_tell, 'options', c.options) ORDER BY bc.position)
+                 'required', c.required, 'cant_tell', c.cant_tell, 'options', c.options) ORDER BY bc.position), '[]')
           FROM annotate_batchcriterion bc JOIN annotate_criterion c ON c.id = bc.criterion_id
-         WHERE bc.batch_id = b.id),
+         WHERE bc.batch_id = b.id AND {asks_sql()}),
       'labels', (
         SELECT coalesce(json_agg(json_build_object(
                  'unit', l.unit, 'criterion', c.key, 'value', l.value, 'cant_tell', l.cant_tell,

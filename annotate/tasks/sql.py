@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from annotate.core.rows import execute, fetch_one
-from annotate.core.units import count_sql, indices_sql
+from annotate.core.units import asks_sql, count_sql, indices_sql
 from annotate.labels.read import ANSWERED
 from annotate.models.batch import OPEN_TASK_STATUSES, BatchStatus, TaskStatus
 
@@ -63,10 +63,12 @@ class TaskRow:
     # How many people label the sample; 1 for one that isn't the batch's own (gold).
     overlap: int
     rater_id: int
+    has_answer: bool
     # Of each kind that samples list; a claim that was dropped is not among them.
     unit_indices: dict[str, Sequence[int]]
     # None when they were not asked for: only evidence needs their texts.
     contexts: list[dict[str, Any]] | None
+    # Those that can be asked of the sample.
     criteria: list[AskedCriterion]
     # (unit, criterion id) of every label that answers: by a value, or by saying that none can be given. None when not
     # asked for.
@@ -78,11 +80,12 @@ _READ_TASK = f"""
     SELECT t.id, t.status, t.sample_id, t.batch_id, b.name, b.status, t.purpose, b.gold_feedback,
            b.strategy, coalesce(bs.overlap, 1), r.id,
            {indices_sql("claim")}, {count_sql("context")}, {count_sql("fact")}, {count_sql("entity")},
+           s.answer IS NOT NULL,
            CASE WHEN %(with_contexts)s THEN s.contexts END,
            (SELECT jsonb_agg(jsonb_build_array(c.id, c.key, c.unit, c.options, c.required, c.cant_tell)
                              ORDER BY bc.position)
               FROM annotate_batchcriterion bc JOIN annotate_criterion c ON c.id = bc.criterion_id
-             WHERE bc.batch_id = t.batch_id),
+             WHERE bc.batch_id = t.batch_id AND {asks_sql()}),
            CASE WHEN %(with_given)s THEN
              (SELECT coalesce(jsonb_agg(jsonb_build_array(l.unit, l.criterion_id)), '[]')
                 FROM annotate_label l WHERE l.task_id = t.id AND {ANSWERED}) END,
@@ -126,7 +129,7 @@ def read_task(
     )
     if row is None:
         return None
-    contexts, criteria, given, label = (None if text is None else json.loads(text) for text in row[15:])
+    contexts, criteria, given, label = (None if text is None else json.loads(text) for text in row[16:])
     _, status, sample_id, batch_id, batch_name, batch_status, purpose, gold_feedback, strategy = row[:9]
     overlap, rater_id = row[9:11]
     return TaskRow(
@@ -141,6 +144,7 @@ def read_task(
         strategy=strategy,
         overlap=overlap,
         rater_id=rater_id,
+        has_answer=row[15],
         unit_indices={"claim": row[11], "context": range(row[12]), "fact": range(row[13]), "entity": range(row[14])},
         contexts=contexts,
         criteria=[AskedCriterion(*asked) for asked in criteria or []],

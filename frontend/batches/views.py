@@ -16,7 +16,7 @@ from django.utils.http import urlencode
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
-from annotate.batches.read import batch_criteria, batch_skips, open_flags, unfinished
+from annotate.batches.read import batch_criteria, batch_skips, left_out, open_flags, unfinished
 from annotate.batches.steps import (
     close_batch,
     count_single_labels,
@@ -135,6 +135,9 @@ def _detail(page: ProjectPage, number: int) -> dict[str, Any]:
         "people": found.annotators.order_by("username") if is_draft else [],
         "criteria": criteria,
         "single": sum(row.single for row in criteria),
+        "not_asking": [row.name for row in criteria if row.not_asked],
+        "unanswered": max((row.not_asked for row in criteria), default=0),
+        "left_out": left_out(found),
         "flags": open_flags(found),
         "may_change": page.may("batches.change"),
         "asks_about_claims": found.criteria.filter(unit=UnitKind.CLAIM).exists(),

@@ -29,6 +29,8 @@ from judges.proposals.read import proposers
 def claims(page: ProjectPage, sample_id: int) -> HttpResponse:
     """One page, then JSON. `?batch=3`: on the way through the samples of a batch."""
     sample = one_sample(page.project, sample_id)
+    if sample.answer is None:
+        raise Http404(_("This sample has no answer, and so no claims."))
     number = _number(page.request.GET.get("batch"))
     batch = one_batch(page.project, number) if number is not None else None
     walk = walk_through(batch, sample.pk) if batch else None

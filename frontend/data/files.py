@@ -210,8 +210,11 @@ def _look(page: ProjectPage, found: ImportJob) -> HttpResponse:
         "job": found,
         "form": form,
         "shown": shown,
-        "mendable": bool(shown.columns) and all(error["code"] in _MAPPING_PROBLEMS for error in shown.errors),
-        "rows": [[row.get(column, "") for column in shown.columns] for row in shown.short_rows],
+        "unseen": unseen,
+        "mendable": unseen
+        or (bool(shown.columns) and all(error["code"] in _MAPPING_PROBLEMS for error in shown.errors)),
+        "no_answer": found.kind == ImportKind.SAMPLES and shown.columns and "answer" not in shown.mapping.values(),
+        "rows": [[lines(row.get(column)) for column in shown.columns] for row in shown.short_rows],
     }
     return page.render("data/import_preview.html", context, status=status_of(form))
 

@@ -98,7 +98,7 @@ def _unit_views(sample: Sample, kind: str) -> list[UnitView]:
     elif kind in ("fact", "entity"):
         texts = [(text, "") for text in (sample.key_facts if kind == "fact" else sample.entities)]
     else:
-        texts = [("", "")]
+        texts = [("", "")] * len(units_of(sample, kind))
     return [UnitView(unit, kind, text, note) for unit, (text, note) in zip(units_of(sample, kind), texts, strict=True)]
 
 

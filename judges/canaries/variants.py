@@ -169,7 +169,7 @@ def changed(sample: Sample, config: Config, unit: str, variant: Variant, best: A
         return found
     kind, _index = parse_unit(units[0])
     if kind not in LISTED_KINDS:
-        found.answer = _joined(sample.answer, text, variant.where)
+        found.answer = _joined(sample.answer or "", text, variant.where)
         return found
     field = LISTED_KINDS[kind]
     places = [index for _kind, index in map(parse_unit, units) if index is not None]

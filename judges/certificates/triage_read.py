@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from annotate.core.rows import fetch_all
-from annotate.core.units import LISTED_KINDS, indices_sql
+from annotate.core.units import LISTED_KINDS, asks_sql, indices_sql
 from annotate.labels.read import COUNTING
 from annotate.models import Criterion
 from annotate.models.label import VerdictState
@@ -79,7 +79,9 @@ WITH alone AS (
     SELECT sample_id, unit FROM annotate_verdict WHERE criterion_id = %(criterion)s AND state <> %(disputed)s
 ), units AS (
     SELECT s.id AS sample_id, s.external_id, {{unit}} AS unit
-    FROM annotate_sample s CROSS JOIN LATERAL {{places}} AS place WHERE s.project_id = %(project)s
+    FROM annotate_sample s
+    JOIN annotate_criterion c ON c.id = %(criterion)s AND {asks_sql()}
+    CROSS JOIN LATERAL {{places}} AS place WHERE s.project_id = %(project)s
 )
 SELECT units.external_id, bool_or(alone.unit IS NULL), bool_or(alone.unit IS NULL AND labelled.unit IS NULL)
 FROM units

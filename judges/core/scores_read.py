@@ -34,8 +34,8 @@ def version_named(project: Project, judge_name: str, label: str) -> JudgeVersion
 
 NO_OPTION = "not an option"
 MOST_NAMED = 10_000
-# The unit of a score of the sample as a whole.
-_WHOLE = "answer"
+# A score of the sample as a whole: of its answer, where it has one (annotate.core.units.whole_unit).
+_OF_WHOLE = Q(unit="answer") | Q(unit="sample", sample__answer__isnull=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +114,7 @@ def whole_scores(
     if judge_name is not None:
         offered = offered.filter(version__judge__name=judge_name)
     return [
-        load_scores(criterion, version, dimension, kind=_WHOLE, reader=reader)
+        load_scores(criterion, version, dimension, of=_OF_WHOLE, reader=reader)
         for candidates in _series_by_judge(offered)
         for version, dimension in candidates
         if version == candidates[-1][0]
@@ -193,7 +193,7 @@ def _on_whole(criterion: Criterion) -> QuerySet[Score]:
     if criterion.key != _METRICS[criterion.unit].built_in:
         usual &= Q(~Exists(others.filter(unit=criterion.unit, is_current=True)))
     return Score.objects.filter(
-        OF_KEPT, Q(dimension=criterion.key) | usual, unit=_WHOLE, version__judge__project_id=criterion.project_id
+        OF_KEPT, Q(dimension=criterion.key) | usual, _OF_WHOLE, version__judge__project_id=criterion.project_id
     )
 
 
@@ -207,19 +207,19 @@ def load_scores(
     dimension: str,
     samples: Collection[int] | None = None,
     *,
-    kind: str | None = None,
+    of: Q | None = None,
     reader: Reader,
 ) -> alignment.report.JudgeScores:
-    """The version's scores under this name of the criterion's kind of units, or another: of all samples, or only of
-    those with these primary keys."""
+    """The version's scores under this name of the criterion's kind of units, or of others: of all samples, or only of
+    those with these primary keys. Of a criterion on claims none of answers that abstain."""
     numbers: dict[UnitKey, float] = {}
     labels: dict[UnitKey, Value] = {}
     failed: dict[UnitKey, str] = {}
     again: dict[UnitKey, list[Value]] = {}
+    every = Score.objects.filter(of or _on_kind(criterion.unit), version=version, dimension=dimension)
+    scores = every
     rows = (
-        without_held_back(Score.objects.filter(_on_kind(kind or criterion.unit)), reader=reader)
-        .filter(version=version, dimension=dimension)
-        .filter(Q() if samples is None else among(samples))
+        without_held_back(scores.filter(Q() if samples is None else among(samples)), reader=reader)
         .order_by(Collate("sample__external_id", "C"), Collate("unit", "C"), "repeat")
         .values_list("sample__external_id", "unit", "repeat", "status", "number", "label")
     )

@@ -11,8 +11,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from django.db.models import F, Func, TextField, Value
-from django.db.models.functions import Concat
+from django.db.models.functions import Coalesce, Concat
 
+from annotate.core.units import asks
 from annotate.files import cells as values
 from annotate.files import copy_into as copying
 from annotate.files.copy_into import NULL, CopyInto
@@ -83,6 +84,8 @@ class _Read:
     repeat: int
     said: SaidScore
     higher_is_better: bool | None
+    # The row names no unit: the score is of the answer, and where there is none, of the sample.
+    is_of_whole: bool
 
 
 class ScoreImporter(Importer):
@@ -154,11 +157,11 @@ class ScoreImporter(Importer):
     ) -> list[_Read]:
         """The scores of a row: one of a long file, one per metric of a wide one."""
         external_id = self._external_id(cells)
-        version, higher = version_of(cells), higher_is_better_of(cells)
+        version, higher, of_whole = version_of(cells), higher_is_better_of(cells), not cells.get("unit")
         if self._metrics:
             address = unit_of(cells, None)
             return [
-                _Read(number, line, external_id, *address, name, version, OVERALL, 0, said, higher)
+                _Read(number, line, external_id, *address, name, version, OVERALL, 0, said, higher, of_whole)
                 for name, said in (metric_of(row, column) for column in metrics)
             ]
         judge, dimension = judge_of(cells), dimension_of(cells)
@@ -166,7 +169,7 @@ class ScoreImporter(Importer):
         address = unit_of(cells, criterion)
         said = said_of(cells.get("score"), cells.column("score"), status_of(cells), rationale_of(cells), criterion)
         repeat = repeat_of(cells)
-        return [_Read(number, line, external_id, *address, judge, version, dimension, repeat, said, higher)]
+        return [_Read(number, line, external_id, *address, judge, version, dimension, repeat, said, higher, of_whole)]
 
     def _look_through(self, refused: RefusedRow, row: dict[str, Any], cells: Cells, metrics: list[str]) -> RefusedRow:
         """Collects everything that is wrong with the fields of a row that `_read` refused."""
@@ -193,15 +196,22 @@ class ScoreImporter(Importer):
     def _external_id(self, cells: Cells) -> str:
         if "sample_id" in cells:
             return values.identifier(cells.get("sample_id"), cells.column("sample_id"))
-        if "question" not in cells or "answer" not in cells:
+        if "question" not in cells:
             raise RowError("missing", "Name the sample by sample_id, or by its question and answer.", field="sample_id")
         if self._by_words is None:
             self._copy.pause()
             self._by_words = _SamplesByWords(self._importing.project)
-        question, answer = (values.words(cells.get(name), cells.column(name)) for name in ("question", "answer"))
+        question = values.words(cells.get("question"), cells.column("question"))
+        answer = values.optional_text(cells.get("answer"), cells.column("answer")) or ""
         return self._by_words.find(question, answer, cells.column("question"))
 
     def _key(self, item: _Read, sample: KnownSample) -> _Key:
+        if item.is_of_whole and not sample.has_answer:
+            item.unit = item.kind = "sample"
+        criterion = self._criteria.get(item.dimension)
+        if criterion is not None and not asks(criterion, has_answer=sample.has_answer):
+            said = f"“{criterion.key}” is about the answer, and the sample has none."
+            raise RowError("no_answer", said, field="criterion", excerpt=criterion.key)
         require_unit(sample, item.unit, item.kind, item.index, "unit")
         key = (self._versions.id_of(item.judge, item.version), item.dimension, sample.pk, item.unit, item.repeat)
         if item.higher_is_better is not None:
@@ -350,7 +360,10 @@ class _SamplesByWords:
     """External ids of a project's samples by question and answer, for tables that carry no id."""
 
     def __init__(self, project: Project) -> None:
-        digest = Func(Concat(F("question"), Value("\x1f"), F("answer"), output_field=TextField()), function="md5")
+        # No answer is empty, so that an empty text can stand for none.
+        answer = Coalesce("answer", Value(""), output_field=TextField())
+        words = Concat(F("question"), Value("\x1f"), answer, output_field=TextField())
+        digest = Func(words, function="md5")
         self._ids: dict[str, str | None] = {}
         samples = Sample.objects.filter(project=project).order_by().annotate(words=digest)
         for words, external_id in samples.values_list("words", "external_id").iterator():
@@ -361,7 +374,9 @@ class _SamplesByWords:
         if words not in self._ids:
             raise RowError(
                 "unknown_sample",
-                "The project has no sample with this question and answer.",
+                "The project has no sample with this question and answer."
+                if answer
+                else "The project has no sample with this question and no answer.",
                 field=field,
                 excerpt=question,
             )

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from annotate.core.units import unit_text, units_of
+from annotate.core.units import unit_text, units_of, whole_unit
 from annotate.models import Project, Sample
 from judges.endpoints.calls import Answered, EmbedRequest, Model
 from judges.kinds.base import Config, Item, Kind, NoScore, Outcome, Size, score_each
@@ -59,11 +59,11 @@ class EmbeddingKind(Kind):
         return "model" in config
 
     def units(self, config: Config, sample: Sample) -> Sequence[str]:
-        """A sample's units are asked about together, as its answer: what they are compared with is sent once."""
+        """A sample's units are asked about together, as one: what they are compared with is sent once."""
         if not has_source(sample, config["against"]):
             return []
         units = units_of(sample, config["unit"])
-        return ["answer"] if units and self.asks_model(config) else units
+        return [whole_unit(sample)] if units and self.asks_model(config) else units
 
     def size(self, config: Config, sample: Sample) -> Size:
         if not self.asks_model(config):

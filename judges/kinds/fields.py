@@ -169,8 +169,6 @@ def source_texts(sample: Sample, name: str) -> list[str]:
 
 
 def has_source(sample: Sample, name: str) -> bool:
-    """Whether the sample has such a text at all. An empty question is there, and its score fails; a reference that is
-    None and an empty list of contexts are not there."""
-    if name == "contexts":
-        return bool(sample.contexts)
-    return name != "reference" or sample.reference is not None
+    """Whether the sample has such a text at all. An empty question is there, and its score fails; a reference or answer
+    that is None and an empty list of contexts are not there."""
+    return bool(sample.contexts) if name == "contexts" else getattr(sample, name) is not None

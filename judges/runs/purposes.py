@@ -12,7 +12,8 @@ from typing import Any, Protocol
 
 from django.utils.module_loading import import_string
 
-from annotate.core.units import parse_unit, units_of
+from annotate.core.errors import Conflict
+from annotate.core.units import ABOUT_ANSWER, parse_unit, units_of, whole_unit
 from annotate.models import Sample
 from annotate.samples.read import of_samples
 from judges.kinds.base import Item, OneByOne, Scored, Size, Together
@@ -120,8 +121,10 @@ class Scoring:
         """About the unit itself, in each dimension of its kind; an ask about the answer or the sample as a whole also
         about all its units of the other kinds, since nothing else asks about them."""
         kind, index = parse_unit(unit)
-        found = [(dimension, unit) for of, dimension in self._dimensions if of == kind]
-        for of, dimension in self._dimensions:
+        # A judge of whole samples scores the sample itself where there is no answer.
+        dimensions = [(whole_unit(sample) if of == "answer" else of, dimension) for of, dimension in self._dimensions]
+        found = [(dimension, unit) for of, dimension in dimensions if of == kind]
+        for of, dimension in dimensions:
             if index is None and of != kind:
                 found += [(dimension, each) for each in units_of(sample, of)]
         return found

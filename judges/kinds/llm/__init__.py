@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from annotate.core.units import units_of
+from annotate.core.units import units_of, whole_unit
 from annotate.models import Project, Sample
 from judges.kinds.base import Config, Kind, Size
 from judges.kinds.llm.config import complete
@@ -32,14 +32,14 @@ class LLMKind(Kind):
         return True
 
     def units(self, config: Config, sample: Sample) -> Sequence[str]:
-        """One item for each unit, or one, of the answer, for all of them. None for a sample that is an example of the
-        judge's prompt, or that has nothing for one of its variables."""
+        """One item for each unit, or one for all of them. None for a sample that is an example of the judge's prompt,
+        or that has nothing for one of its variables."""
         if sample.external_id in example_samples(config):
             return []
         units = units_of(sample, config["unit"])
         if not units or not can_be_shown(config, sample):
             return []
-        return ["answer"] if config["per"] == PER_SAMPLE else units
+        return [whole_unit(sample)] if config["per"] == PER_SAMPLE else units
 
     def size(self, config: Config, sample: Sample) -> Size:
         return size_of(config, sample)

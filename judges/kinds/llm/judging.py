@@ -221,7 +221,7 @@ def extract_claims(sample: Sample, config: Mapping[str, Any], model: Model) -> l
         read = _read(object_in(reply))
     except NoScore as failure:
         raise CallFailed(failure.status, failure.detail) from None
-    spans = iter(locate([quote for _text, quote in read if quote], sample.answer))
+    spans = iter(locate([quote for _text, quote in read if quote], sample.answer or ""))
     claims = []
     for text, quote in read:
         start, end = next(spans) if quote else (None, None)
@@ -230,11 +230,12 @@ def extract_claims(sample: Sample, config: Mapping[str, Any], model: Model) -> l
 
 
 def _request(sample: Sample, config: Mapping[str, Any]) -> ChatRequest:
-    code = code_for([sample.question, sample.answer])
+    answer = sample.answer or ""
+    code = code_for([sample.question, answer])
     parts = [
         _TASK,
         f"The question that the answer was written for:\n{fenced('question', sample.question, code)}",
-        f"The answer to take apart:\n{fenced('answer', sample.answer, code)}",
+        f"The answer to take apart:\n{fenced('answer', answer, code)}",
         END.format(code=code),
         f"The task once more:\n{_TASK}",
         _CLAIMS_FORM,

@@ -120,9 +120,7 @@ def asked_units(sample: Sample, unit: str) -> list[str]:
 
 def value_of(name: str, sample: Sample, unit: str) -> Shown:
     """unit: the address that is asked about."""
-    if name in ("question", "answer"):
-        return str(getattr(sample, name))
-    if name in ("reference", "answer_b"):
+    if name in ("question", "answer", "reference", "answer_b"):
         return getattr(sample, name) or None
     kind = next((kind for kind, listed in LISTS.items() if listed == name), None)
     if kind is None:

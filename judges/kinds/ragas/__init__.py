@@ -13,6 +13,7 @@ from typing import Any
 
 from django.utils.translation import gettext as _
 
+from annotate.core.units import whole_unit
 from annotate.models import Project, Sample
 from judges.endpoints.calls import StopRun
 from judges.kinds.base import Config, Kind, OneByOne, Refused, Size
@@ -73,7 +74,7 @@ class RagasKind(Kind):
         return [("answer", dimension_of(config))]
 
     def units(self, config: Config, sample: Sample) -> Sequence[str]:
-        return ["answer"] if has_all(config, sample) else []
+        return [whole_unit(sample)] if has_all(config, sample) else []
 
     def size(self, config: Config, sample: Sample) -> Size:
         return size_of(config, sample)

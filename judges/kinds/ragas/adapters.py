@@ -197,7 +197,7 @@ class RagasScorer:
 
     def ask(self, item: Item, model: Model) -> Outcome:
         if not has_all(self._config, item.sample):
-            return self._failed(NoScore("What the metric needs of the sample is no longer there."))
+            return self._failed(item, NoScore("What the metric needs of the sample is no longer there."))
         asking = Asking(self._config, model, repeat=item.repeat, contexts=len(texts_of(item.sample)))
         trouble: Exception | None = None
         try:
@@ -207,13 +207,13 @@ class RagasScorer:
         # What our model or we raised comes first, whatever the library made of it.
         trouble = asking.raised or trouble
         if trouble is None:
-            scored = Scored("answer", self._dimension, number=number, rationale=in_words(asking.read))
+            scored = Scored(item.unit, self._dimension, number=number, rationale=in_words(asking.read))
             return Outcome([scored], asking.replies)
         if isinstance(trouble, NoScore):
-            return self._failed(trouble, asking.replies)
+            return self._failed(item, trouble, asking.replies)
         if trouble is asking.raised:
             raise trouble
-        return self._failed(NoScore(f"The RAGAS library failed ({type(trouble).__name__})."), asking.replies)
+        return self._failed(item, NoScore(f"The RAGAS library failed ({type(trouble).__name__})."), asking.replies)
 
     def _number(self, item: Item, asking: Asking) -> float:
         sample = item.sample
@@ -230,8 +230,8 @@ class RagasScorer:
             raise NoScore("The RAGAS library gave no number.")
         return round(float(number), _DIGITS)
 
-    def _failed(self, failure: NoScore, replies: Sequence[Answered] = ()) -> Outcome:
-        return Outcome([failure.scored("answer", self._dimension)], replies)
+    def _failed(self, item: Item, failure: NoScore, replies: Sequence[Answered] = ()) -> Outcome:
+        return Outcome([failure.scored(item.unit, self._dimension)], replies)
 
 
 def _at_once(work: Coroutine[Any, Any, Any]) -> Any:

@@ -16,9 +16,10 @@ from hypothesis import strategies as st
 from pytest_django import DjangoAssertNumQueries
 
 from annotate.api import batches_serializers as shapes
+from annotate.batches.read import batch_criteria, left_out
 from annotate.batches.sample_choice import choose_samples
 from annotate.batches.steps import close_batch, delete_batch, open_batch, reopen_batch, start_adjudication
-from annotate.batches.write import create_batch
+from annotate.batches.write import create_batch, plan_batch
 from annotate.core.errors import Conflict, Invalid
 from annotate.models import Batch, Sample, Task, User, Verdict
 from annotate.projects.read import batches_of
@@ -386,3 +387,20 @@ def test_listing_batches_asks_the_same_however_many(
     assert [batch["number"] for batch in listed] == [6, 5, 4, 3, 2, 1]
     assert listed[0] == shapes.Batch.show(Batch.objects.get(number=6))
     assert (listed[0]["samples"], listed[0]["criteria"]) == (1, ["support", "grade"])
+
+
+def test_the_plan_counts_the_tasks_that_opening_makes(world: World) -> None:
+    for number in range(1, 21):
+        make_sample(world.project, number, abstained=number % 2 == 0)
+    for seed in range(5):
+        asked: dict[str, Any] = {
+            "criteria": world.criteria("support"), "annotators": world.annotators, "overlap": 2, "overlap_share": 0.5,
+            "selection": {"method": "all"},
+        }  # fmt: skip
+        plan = plan_batch(project=world.project, **asked)
+        batch = create_batch(project=world.project, name="B", seed=seed, created_by=world.alice, **asked)
+        open_batch(batch=batch)
+        assert batch.tasks.count() == plan.tasks == 15
+        assert left_out(batch) == plan.left_out == 10
+        (support,) = batch_criteria(batch)
+        assert support.expected == 30

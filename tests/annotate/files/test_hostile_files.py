@@ -79,7 +79,7 @@ def test_all_errors_are_counted_and_a_hundred_are_shown(api: APIClient) -> None:
 
 
 def test_a_late_error_leaves_nothing_of_what_was_copied_before(project: Project, write: Callable[..., Path]) -> None:
-    rows = [{"id": str(i), "question": "q", "answer": "x"} for i in range(9000)] + [{"id": "z", "question": "q"}]
+    rows = [{"id": str(i), "question": "q", "answer": "x"} for i in range(9000)] + [{"id": "z", "answer": "x"}]
 
     with pytest.raises(CommandError):
         call_command("import_samples", "p", str(write("a.jsonl", rows)), stderr=io.StringIO())
