@@ -34,6 +34,7 @@ project_patterns = [
     path("adjudicate/<int:verdict_id>/return/", dispute.return_label, name="dispute-return"),
     path("samples/", samples.samples, name="samples"),
     path("samples/<int:sample_id>/", samples.sample, name="sample"),
+    path("samples/<int:sample_id>/abstention/", samples.abstention, name="abstention"),
     path("samples/<int:sample_id>/claims/", claims.claims, name="claims"),
     path("batches/", batches.batches, name="batches"),
     path("batches/new/", batches.new, name="batch-new"),

@@ -127,6 +127,7 @@ class Evidence:
     ``sizes``: of each sample with labels, how many units of the criterion's kind it has; empty where it has one of
     them. ``whole``: what judges gave such samples as a whole (unit "answer"), of each judge its latest version.
     ``measures``: which metric a dimension of these names; a dimension that names none is compared with each.
+    ``abstained``: how many answers of the project abstain; they have no claims, and are in none of the rest.
     """
 
     criterion: Criterion
@@ -151,6 +152,7 @@ class Evidence:
     unsettled: Mapping[UnitKey, Unsettled] = field(default_factory=dict)
     settled_only: bool = True
     declared: Sequence[Declared] = ()
+    abstained: int = 0
 
     def samples(self) -> list[str]:
         """Those of which people or judges said something, in order."""
@@ -230,6 +232,7 @@ def evidence_as_dict(evidence: Evidence) -> dict[str, Any]:
         "sizes": dict(evidence.sizes),
         "whole": [_said(one) for one in evidence.whole],
         "measures": dict(evidence.measures),
+        "abstained": evidence.abstained,
     }
 
 
@@ -267,6 +270,7 @@ def evidence_from_dict(found: Mapping[str, Any]) -> Evidence:
         unsettled=_mapping(found["unsettled"]),
         settled_only=found["settled_only"],
         declared=[Declared(**row) for row in found["declared"]],
+        abstained=found["abstained"],
     )
 
 
@@ -282,6 +286,7 @@ def _of_before(found: Mapping[str, Any]) -> dict[str, Any]:
         "unsettled": _columns(alone),
         "settled_only": False,
         "declared": [],
+        "abstained": 0,
         "ratings": {**found["ratings"], "too_fast": [], "waiting": []},
     }
     return {**found, **since, "format": FORMAT}

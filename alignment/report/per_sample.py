@@ -69,7 +69,8 @@ def per_sample_figures(
 
     A sample counts when people's reference is known of every unit that the metric rests on. Of judges that score the
     units: their cross-fitted decisions on the dev half; for grades, where nothing is chosen, their values on all
-    samples. Judges that score samples as a whole: as they stand, on all samples.
+    samples. Judges that score samples as a whole: as they stand, on all samples. abstained: how many answers abstain,
+    which are in no figure here; left out when none does.
     """
     metrics = METRICS.get(reference.evidence.criterion.unit)
     if metrics is None:
@@ -82,6 +83,7 @@ def per_sample_figures(
     return {
         "unit": reference.evidence.criterion.unit,
         "k": K,
+        **({"abstained": reference.evidence.abstained} if reference.evidence.abstained else {}),
         "metrics": [
             _metric(sheet, metric, graded if metric.graded else passing, titles, list(zip(named, whole, strict=True)))
             for metric in metrics

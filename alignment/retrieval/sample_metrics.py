@@ -16,6 +16,7 @@ from alignment.base.estimate import Estimate, Remark, remark
 from alignment.base.interval import Kind, Plan, share_of_trials
 
 NO_CLAIMS = remark("no_claims")
+ABSTAINED = remark("abstained")
 NO_CONTEXTS = remark("no_contexts")
 NO_RELEVANT = remark("nothing_relevant")
 NO_FACTS = remark("no_key_facts")
@@ -25,12 +26,17 @@ NO_RELEVANT_CONTEXT = remark("no_relevant_context")
 ONE_SAMPLE = remark("one_sample")
 
 
-def faithfulness(supported: ArrayLike) -> Estimate:
-    """Supported claims/all claims; ``supported`` has shape (claims,). Undefined: no claims.
+def faithfulness(supported: ArrayLike, *, abstained: bool = False) -> Estimate:
+    """Supported claims/all claims; ``supported`` has shape (claims,). Undefined: no claims; the answer ``abstained``,
+    saying only that it has none, whatever claims were made of it.
 
     >>> faithfulness([True, True, False]).value == 2 / 3, faithfulness([]).reason
     (True, {'code': 'no_claims'})
+    >>> faithfulness([False], abstained=True).reason
+    {'code': 'abstained'}
     """
+    if abstained:
+        return Estimate.undefined(ABSTAINED, n=0, clusters=1, method="faithfulness")
     return _share(verdicts(supported, "supported"), "faithfulness", NO_CLAIMS)
 
 

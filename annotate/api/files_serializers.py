@@ -30,6 +30,12 @@ class ImportResult(Stored, required=""):
     unchanged = s.IntegerField(help_text="How many were there already, with the same content.")
     raters_created = s.IntegerField(help_text="Of labels.")
     samples_with_named_claims = s.IntegerField(help_text="Of labels: whose claims were named by them.")
+    taken_as_answers = s.IntegerField(help_text="Of labels: answers that no longer abstain; left out when none does.")
+    left_abstaining = s.IntegerField(
+        help_text="Of labels: answers that abstain all the same, as a batch asks about claims; left out when none does."
+    )
+    grouped = s.IntegerField(help_text="Of samples: how many that had no group got one; left out when none did.")
+    without_answer = s.IntegerField(help_text="Of samples: rows that have none; left out when all have one.")
     missing_scores = s.IntegerField(help_text="Of scores: how many failed.")
     judges = s.IntegerField(help_text="Of scores: of how many judges they are.")
     seconds = s.FloatField()
@@ -174,6 +180,9 @@ class Manifest(Stored):
     annotators = s.ListField(child=s.CharField(), required=False, help_text="The names of their columns.")
     states = ReleasedStates(help_text="Of all that people have looked at within the filters.")
     percent_settled = s.FloatField(allow_null=True)
+    abstained = s.IntegerField(
+        required=False, help_text="Answers that abstain, of the project or the batch; missing in old releases."
+    )
     sha256 = s.CharField()
     bytes = s.IntegerField()
 

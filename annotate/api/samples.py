@@ -20,6 +20,7 @@ from annotate.files.import_jobs import push_samples
 from annotate.models import Sample
 from annotate.models.transfer import ImportStatus
 from annotate.projects.read import one_sample, samples_matching
+from annotate.samples.abstaining import set_abstained
 from annotate.samples.claims_read import ClaimsState, claims_state
 from annotate.samples.claims_write import edit_claims
 from annotate.samples.read import pipeline_versions
@@ -94,6 +95,19 @@ class SampleView(ProjectAPIView):
         `sample_id` is the number that the list calls `pk`, not the id of the file.
         """
         return one_sample(self.project, sample_id)
+
+
+class AbstentionView(ProjectAPIView):
+    actions = {"PUT": "claims.change"}
+
+    @answers(shapes.Sample, takes=shapes.Abstention)
+    def put(self, request: Request, data: dict[str, Any], slug: str, sample_id: int) -> Sample:
+        """Says whether the answer abstains: only says that it has no answer.
+
+        It then has no claims, and no faithfulness. A rule proposes it when a sample is imported, and a file may say it;
+        what a person says here holds. 409 while a batch asks people about the claims. Repeating it changes nothing.
+        """
+        return set_abstained(actor=self.user, project=self.project, sample_id=sample_id, abstained=data["abstained"])
 
 
 class PipelineVersionsView(ProjectAPIView):

@@ -7,7 +7,7 @@ from typing import Any
 from rest_framework import serializers as s
 
 from annotate import models
-from annotate.api.serializers import FreeObject, Moment, Of, Page, Shape, Stored, Text, Value
+from annotate.api.serializers import FreeObject, Moment, Of, Page, Shape, Stored, Text, Truth, Value
 from annotate.core.units import live_claims
 from annotate.samples.claims_read import IMPORTED, ClaimsState
 
@@ -33,14 +33,16 @@ class Claim(Shape):
 class Sample(
     Shape,
     of=models.Sample,
-    shows="pk id question answer answer_b reference contexts claims claims_source claims_revision key_facts entities "
-    "retrieved_doc_ids relevant_doc_ids pipeline_version metadata",
+    shows="pk id question answer answer_b reference contexts claims claims_source claims_revision abstained "
+    "abstained_source key_facts entities retrieved_doc_ids relevant_doc_ids pipeline_version group_key metadata",
 ):
     pk = s.IntegerField()
     id = s.CharField(source="external_id", help_text="The id of the file it came from.")
     contexts = ScoredContext(many=True)
     claims = Claim(many=True)
     claims_source = Of(_SOURCES)
+    abstained = Of("Whether the answer only says that it has none; it then has no claims. Null without an answer.")
+    abstained_source = Of("Who says so: rule, file, labels or person; empty without an answer.")
     key_facts = s.ListField(child=s.CharField())
     entities = s.ListField(child=s.CharField())
     retrieved_doc_ids = s.ListField(child=s.CharField())
@@ -48,7 +50,7 @@ class Sample(
     metadata = FreeObject()
 
     def get_claims(self, sample: models.Sample) -> list[dict[str, Any]]:
-        return live_claims(sample.claims)
+        return live_claims(sample)
 
 
 class SamplePage(Page):
@@ -95,6 +97,10 @@ class ClaimChange(Shape, required="op"):
     start = s.IntegerField(help_text="In code points of the answer.")
     end = s.IntegerField()
     revision = s.IntegerField()
+
+
+class Abstention(Shape, required="abstained"):
+    abstained = Truth(code="bad_abstained")
 
 
 class PipelineVersion(Shape):

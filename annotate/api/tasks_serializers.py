@@ -42,8 +42,9 @@ class TaskLabel(Label, shows="unit criterion value cant_tell comment evidence ac
 
 
 class TaskSample(
-    Shape, of=models.Sample, shows="question answer answer_b reference contexts claims key_facts entities"
+    Shape, of=models.Sample, shows="question answer answer_b reference abstained contexts claims key_facts entities"
 ):
+    abstained = Of("Whether the answer only says that it has none: it then has no claims. Null without an answer.")
     contexts = Context(many=True)
     claims = Claim(many=True)
     key_facts = s.ListField(child=s.CharField())

@@ -27,6 +27,7 @@ urlpatterns = [
     path(P + "samples/", samples.SamplesView.as_view()),
     path(P + "samples/<int:sample_id>/", samples.SampleView.as_view()),
     path(P + "samples/<int:sample_id>/claims/", samples.ClaimsView.as_view()),
+    path(P + "samples/<int:sample_id>/abstention/", samples.AbstentionView.as_view()),
     path(P + "pipeline-versions/", samples.PipelineVersionsView.as_view()),
     path(P + "batches/", batches.BatchesView.as_view()),
     path(P + "batches/<int:number>/", batches.BatchView.as_view()),

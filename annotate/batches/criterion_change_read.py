@@ -23,10 +23,12 @@ from django.http import Http404
 from django.utils.translation import gettext as _
 
 from annotate.batches.read import counts_by
+from annotate.core.counting import GIVEN
 from annotate.core.errors import Invalid
 from annotate.core.rows import fetch_all
 from annotate.core.scales import Value, json_spelling
-from annotate.labels.read import ANSWERED, GIVEN, LATEST_FIRST, counting_labels
+from annotate.core.units import no_abstention, without_abstentions
+from annotate.labels.read import ANSWERED, LATEST_FIRST, counting_labels
 from annotate.models import Batch, Criterion, GoldAnswer, Project, Task, Verdict
 from annotate.models.batch import OPEN_TASK_STATUSES, RUNNING_BATCH_STATUSES
 from annotate.models.label import VerdictState
@@ -246,18 +248,19 @@ class Impact:
         return [person for person in self.people if not person.can_redo]
 
 
-_VALUES = f"SELECT value, count(*) FROM ({LATEST}) AS latest GROUP BY value"
+_COUNTED = f"SELECT * FROM ({LATEST}) AS said WHERE {no_abstention('said')}"
+_VALUES = f"SELECT value, count(*) FROM ({_COUNTED}) AS latest GROUP BY value"
 _PEOPLE = f"""
     SELECT latest.rater_id, latest.name, count(*), count(DISTINCT latest.sample_id),
            bool_or(m.is_active IS TRUE AND u.is_active IS TRUE)
-      FROM ({LATEST}) AS latest
+      FROM ({_COUNTED}) AS latest
       LEFT JOIN annotate_user u ON u.id = latest.user_id
       LEFT JOIN annotate_membership m ON m.user_id = u.id AND m.project_id = %(project)s
      WHERE latest.touched GROUP BY latest.rater_id, latest.name ORDER BY latest.name
 """
 _BATCHES = f"""
     SELECT b.number, coalesce(b.name, ''), count(*), count(*) FILTER (WHERE latest.touched)
-      FROM ({LATEST}) AS latest LEFT JOIN annotate_batch b ON b.id = latest.batch_id
+      FROM ({_COUNTED}) AS latest LEFT JOIN annotate_batch b ON b.id = latest.batch_id
      GROUP BY b.number, b.name ORDER BY b.number NULLS LAST
 """
 
@@ -292,7 +295,9 @@ def impact(*, old: Criterion, new: Criterion | Mapping[str, Any], choices: Choic
 def _by_value(old: Criterion, counted: list[tuple[Any, int]], rule: Touched) -> list[ValueCount]:
     """In the order of the scale; every option of the old version, also one without labels."""
     labels = {json_spelling(value): n for value, n in counted}
-    decided = Verdict.objects.filter(criterion=old, value__isnull=False).order_by().values_list("value")
+    decided = (
+        without_abstentions(Verdict.objects.filter(criterion=old, value__isnull=False)).order_by().values_list("value")
+    )
     verdicts = {json_spelling(value): n for value, n in decided.annotate(Count("pk"))}
     names = {json_spelling(option["value"]): str(option.get("label") or option["value"]) for option in old.options}
     known = [option["value"] for option in old.options]
@@ -352,7 +357,7 @@ def version_uses(versions: list[Criterion]) -> list[VersionUse]:
         counting.filter(events__carried_from__isnull=False), "criterion_id", carried=Count("pk", distinct=True)
     )
     verdicts = counts_by(
-        Verdict.objects.filter(criterion__in=versions),
+        without_abstentions(Verdict.objects.filter(criterion__in=versions)),
         "criterion_id",
         verdicts=Count("pk", filter=Q(state=VerdictState.SETTLED)),
         waiting=Count("pk", filter=~Q(state=VerdictState.SETTLED)),

@@ -89,7 +89,8 @@ def gold_from_verdicts(
     check_seed(seed)
     known = GoldAnswer.objects.filter(sample=OuterRef("sample"), unit=OuterRef("unit"), criterion=criterion)
     verdicts = (
-        Verdict.objects.annotate(n=Func(F("votes"), function="jsonb_array_length", output_field=IntegerField()))
+        without_abstentions(Verdict.objects.all())
+        .annotate(n=Func(F("votes"), function="jsonb_array_length", output_field=IntegerField()))
         # One label alone agrees with itself.
         .filter(Q(method=VerdictMethod.ADJUDICATED) | Q(method=VerdictMethod.UNANIMOUS, n__gte=2))
         .filter(~Exists(known), criterion=criterion, state=VerdictState.SETTLED)

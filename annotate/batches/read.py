@@ -11,7 +11,7 @@ from typing import Any
 from django.db.models import Avg, Count, Q, QuerySet
 
 from annotate.core.rows import fetch_all
-from annotate.core.units import KIND_ORDER, asks_sql, count_sql
+from annotate.core.units import KIND_ORDER, asks_sql, count_sql, without_abstentions
 from annotate.labels.read import is_carried, of_batch
 from annotate.labels.settled_read import HOLDING, STANDING, Standing
 from annotate.models import Batch, BatchSample, Criterion, Flag, Label, Project, Release, Sample, Task, User, Verdict
@@ -172,7 +172,7 @@ _EXPECTED = f"""
 
 def batch_criteria(batch: Batch) -> list[CriterionProgress]:
     asked = {pk: counts for pk, *counts in fetch_all(_EXPECTED, {"batch": batch.pk})}
-    labels = Label.objects.filter(task__batch=batch, task__purpose=Purpose.LABEL)
+    labels = without_abstentions(Label.objects.filter(task__batch=batch, task__purpose=Purpose.LABEL))
     standing = labels.exclude(task__status=TaskStatus.RELEASED)
     filled_in = counts_by(standing.filter(is_carried()), "criterion_id", labels=Count("id"))
     said = counts_by(
@@ -184,7 +184,7 @@ def batch_criteria(batch: Batch) -> list[CriterionProgress]:
     )
     is_settled = Q(state=VerdictState.SETTLED)
     verdicts = counts_by(
-        of_batch(Verdict.objects.alias(standing=STANDING), batch),
+        of_batch(without_abstentions(Verdict.objects.alias(standing=STANDING)), batch),
         "criterion_id",
         settled=Count("id", filter=is_settled & ~Q(standing=Standing.SINGLE)),
         single=Count("id", filter=Q(standing=Standing.SINGLE)),
@@ -289,7 +289,7 @@ def counts_of(projects: Sequence[Project]) -> dict[int, Counts]:
     )
     _fill(
         found,
-        Verdict.objects.filter(criterion__project__in=keys).alias(standing=STANDING),
+        without_abstentions(Verdict.objects.filter(criterion__project__in=keys)).alias(standing=STANDING),
         "criterion__project_id",
         settled=Count("id", filter=Q(standing__in=HOLDING)),
         single=Count("id", filter=Q(standing=Standing.SINGLE)),

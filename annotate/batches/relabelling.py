@@ -33,6 +33,7 @@ from annotate.core.advisory import no_import_writes
 from annotate.core.errors import Conflict, Invalid, Stale
 from annotate.core.rows import execute, fetch_all, fetch_one
 from annotate.core.trail import note
+from annotate.core.units import no_abstention
 from annotate.labels.consensus import lock_labelled_samples, settle_what_is_not_asked
 from annotate.models import Batch, BatchCriterion, Criterion, Project, User
 from annotate.models.batch import BatchStatus
@@ -246,11 +247,12 @@ _CONSENSUS = ("consensus", "settle_share", "settle_votes")
 
 _LOOK = f"CREATE TEMPORARY TABLE relabel_latest ON COMMIT DROP AS {LATEST}"
 # Who is asked about which sample: a member for themselves, and a stand-in where they said nothing of their own.
-_ASKED = """
+_ASKED = f"""
     CREATE TEMPORARY TABLE relabel_asked ON COMMIT DROP AS
     WITH touched AS (
         SELECT x.sample_id, x.rater_id, x.user_id, count(*) AS labels
-          FROM relabel_latest x WHERE x.touched GROUP BY x.sample_id, x.rater_id, x.user_id
+          FROM relabel_latest x WHERE x.touched AND {no_abstention("x")}
+         GROUP BY x.sample_id, x.rater_id, x.user_id
     ), stand_ins AS (
         SELECT * FROM unnest(%(raters)s::bigint[], %(stand_ins)s::bigint[]) AS s (rater_id, stand_in)
     ), people AS (

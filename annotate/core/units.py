@@ -18,6 +18,7 @@ from django.db.models import F, Func, IntegerField, Q, QuerySet
 from django.db.models.lookups import GreaterThan
 from django.utils.translation import gettext as _
 
+from annotate.core.rows import Row
 from annotate.models.sample import UNIT_PATTERN
 
 if TYPE_CHECKING:
@@ -69,12 +70,16 @@ def reading_order(claims: Sequence[Mapping[str, Any]]) -> list[int]:
     return sorted(there, key=lambda index: (claims[index].get("start") is None, claims[index].get("start") or 0, index))
 
 
+def claims_of(sample: Sample) -> list[dict[str, Any]]:
+    """By index, dropped ones too."""
+    return [] if sample.abstained else sample.claims
+
+
 def unit_indices(sample: Sample, kind: str) -> Sequence[int]:
     """Of a kind that samples list."""
-    members = getattr(sample, LISTED_KINDS[kind])
     if kind == "claim":
-        return [index for index, claim in enumerate(members) if not is_dropped(claim)]
-    return range(len(members))
+        return [index for index, claim in enumerate(claims_of(sample)) if not is_dropped(claim)]
+    return range(len(getattr(sample, LISTED_KINDS[kind])))
 
 
 def unit_count(sample: Sample, kind: str) -> int:
@@ -108,11 +113,11 @@ def asks(criterion: Criterion, *, has_answer: bool) -> bool:
     return has_answer or not is_about_answer(criterion)
 
 
-def live_claims(claims: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+def live_claims(sample: Sample) -> list[dict[str, Any]]:
     """The claims that are there, each with its index: what a client is sent."""
     return [
         {"index": index, "text": claim["text"], "start": claim.get("start"), "end": claim.get("end")}
-        for index, claim in enumerate(claims)
+        for index, claim in enumerate(claims_of(sample))
         if not is_dropped(claim)
     ]
 
@@ -130,7 +135,7 @@ def unit_text(sample: Sample, unit: str) -> str:
 def unit_number(sample: Sample, unit: str) -> int:
     """How people count the units of a kind: from one, claims as they stand in the answer."""
     kind, index = parse_unit(unit)
-    order = reading_order(sample.claims) if kind == "claim" else []
+    order = reading_order(claims_of(sample)) if kind == "claim" else []
     return order.index(index) + 1 if index in order else (index or 0) + 1
 
 
@@ -212,3 +217,14 @@ def asks_sql() -> str:
     kinds, keys = (", ".join(f"'{name}'" for name in names) for names in (OF_ANSWER, ABOUT_ANSWER))
     return f"(s.answer IS NOT NULL OR NOT (c.unit IN ({kinds}) OR c.key IN ({keys})))"
 
+
+def without_abstentions(rows: QuerySet[Row]) -> QuerySet[Row]:
+    """Labels, verdicts, known answers or scores, without those of claims of answers that abstain: they may carry some
+    of before that was said."""
+    return rows.exclude(unit__startswith="claim:", sample__abstained=True)
+
+
+def no_abstention(row: str) -> str:
+    """The same for statements by hand. row: what the statement calls the label, verdict …"""
+    return f"""(NOT starts_with({row}.unit, 'claim:')
+        OR NOT EXISTS (SELECT FROM annotate_sample o WHERE o.id = {row}.sample_id AND o.abstained))"""

@@ -114,6 +114,18 @@ def optional_text(value: object, field: str) -> str | None:
     raise wrong_type(field, "text", value)
 
 
+_TRUTHS = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
+
+
+def truth(value: object, field: str) -> bool:
+    if type(value) is bool:
+        return value
+    read = _TRUTHS.get(str(value).strip().lower()) if type(value) in (str, int) else None
+    if read is None:
+        raise wrong_type(field, "true or false", value)
+    return read
+
+
 def identifier(value: object, field: str) -> str:
     if type(value) is int:
         return str(value)

@@ -6,7 +6,7 @@ rests on them already.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, field
 
 from django.utils.module_loading import import_string
@@ -15,9 +15,10 @@ from annotate.files.import_engine import claim_users
 from annotate.files.lookup import KnownSample, no_such_unit
 from annotate.files.problems import RowError
 from annotate.models import Label, Sample, Task
-from annotate.models.sample import ClaimsSource
+from annotate.models.sample import AbstainedSource, ClaimsSource
 from annotate.samples.claim_splitting import named_claims
-from annotate.samples.read import of_samples
+from annotate.samples.claims_read import claims_at_work
+from annotate.samples.read import of_samples, samples_keyed
 
 Refuse = Callable[[RowError, int | None, int | None], None]
 _BATCH = 500
@@ -110,7 +111,18 @@ def replace_claims(named: dict[int, list[str]]) -> None:
     for begin in range(0, len(pks), _BATCH):
         samples = list(Sample.objects.filter(pk__in=pks[begin : begin + _BATCH]).only("answer", "claims_revision"))
         for sample in samples:
-            sample.claims = named_claims(named[sample.pk], sample.answer)
+            sample.claims = named_claims(named[sample.pk], sample.answer or "")
             sample.claims_source = ClaimsSource.LABELS
             sample.claims_revision += 1
         Sample.objects.bulk_update(samples, ["claims", "claims_source", "claims_revision"])
+
+
+def take_as_answers(samples: Collection[int]) -> tuple[int, int]:
+    """Of those with labels of their claims in a file, the ones that only our rule took for abstentions: who labelled
+    their claims took them for answers. Returns how many that are, and how many are left as they are, since a batch asks
+    people about claims, and they are without any there."""
+    proposed = samples_keyed(samples).filter(abstained=True, abstained_source=AbstainedSource.RULE)
+    locked = set(proposed.select_for_update(no_key=True).order_by("pk").values_list("pk", flat=True))
+    left = claims_at_work(locked)
+    taken = samples_keyed(locked - left).update(abstained=False, abstained_source=AbstainedSource.LABELS)
+    return taken, len(left)

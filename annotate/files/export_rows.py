@@ -15,7 +15,7 @@ from django.db.models import Exists, F, OuterRef, QuerySet
 from django.db.models.lookups import IsNull
 
 from annotate.core.errors import Invalid
-from annotate.core.units import unit_sort_key, unit_text
+from annotate.core.units import unit_sort_key, unit_text, without_abstentions
 from annotate.labels.read import answering_labels, latest_of_unit, of_batch
 from annotate.labels.settled_read import STANDING, Standing
 from annotate.models import Batch, Criterion, Label, Project, Rater, Sample, Verdict
@@ -167,6 +167,11 @@ class Filters:
         return {name: list(value) if isinstance(value, tuple) else value for name, value in asked.items()}
 
     def apply(self, project: Project) -> QuerySet[Verdict]:
+        # An answer that abstains has no claims, whatever was said of them before.
+        return without_abstentions(self.with_abstentions(project))
+
+    def with_abstentions(self, project: Project) -> QuerySet[Verdict]:
+        """With claims of answers that abstain now: they may have been in a release before."""
         verdicts = latest_of_unit(Verdict.objects.filter(sample__project=project))
         if not self.include_disputed:
             verdicts = verdicts.filter(state=VerdictState.SETTLED)

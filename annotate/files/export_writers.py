@@ -74,6 +74,7 @@ def write_ragas(samples: Iterable[ExportedSample], file: IO[bytes], annotators: 
 
 def _ragas_row(exported: ExportedSample) -> dict[str, Any]:
     sample = exported.sample
+    faithful, reason = human_faithfulness(exported)
     row: dict[str, Any] = {
         "sample_id": sample.external_id,
         "user_input": sample.question,
@@ -82,7 +83,10 @@ def _ragas_row(exported: ExportedSample) -> dict[str, Any]:
         "retrieved_context_ids": [context["id"] for context in sample.contexts],
         "reference": sample.reference,
         "claims": [unit_text(sample, unit) for unit in units_of(sample, UnitKind.CLAIM)],
-        "human_faithfulness": human_faithfulness(exported),
+        "human_faithfulness": faithful,
+        "human_faithfulness_reason": reason,
+        "abstained": sample.abstained,
+        "abstained_source": sample.abstained_source or None,
     }
     taken = set(row)
     for verdict in exported.verdicts:
@@ -97,16 +101,17 @@ def _ragas_row(exported: ExportedSample) -> dict[str, Any]:
     return row
 
 
-def human_faithfulness(exported: ExportedSample) -> float | None:
-    """Supported claims / all claims, from verdicts on `support`; None unless every claim has one that is settled."""
+def human_faithfulness(exported: ExportedSample) -> tuple[float | None, str | None]:
+    """Supported claims / all claims, from verdicts on `support`; and the code of the reason where there is none: the
+    answer abstained, has no claims, or has one without a settled verdict (unsettled)."""
+    sample = exported.sample
     values = _settled(exported, SUPPORT, UnitKind.CLAIM)
-    claims = units_of(exported.sample, UnitKind.CLAIM)
-    if not claims or any(unit not in values for unit in claims):
-        return None
-    passes = next(iter(values.values())).criterion.passes
-    if not passes:
-        return None
-    return alignment.faithfulness([values[unit].value in passes for unit in claims]).value
+    claims = units_of(sample, UnitKind.CLAIM)
+    passes: list[Any] = next((verdict.criterion.passes for verdict in values.values()), [])
+    if claims and (not passes or any(unit not in values for unit in claims)):
+        return None, "unsettled"
+    found = alignment.faithfulness([values[unit].value in passes for unit in claims], abstained=bool(sample.abstained))
+    return found.value, found.reason["code"] if found.value is None and found.reason else None
 
 
 def _settled(exported: ExportedSample, key: str, kind: str) -> dict[str, Verdict]:

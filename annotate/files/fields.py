@@ -125,6 +125,8 @@ SAMPLE_FIELDS = Fields(
         "retrieved_doc_ids": ("retrieved_doc_ids", "retrieved_context_ids"),
         "relevant_doc_ids": ("relevant_doc_ids", "reference_context_ids", *_LATER_DOC_IDS),
         "pipeline_version": ("pipeline_version",),
+        "group_key": ("group_key",),
+        "abstained": ("abstained",),
     },
     required=("question",),
     rest=METADATA,

@@ -14,7 +14,7 @@ from annotate.core.spans import check_evidence
 from annotate.core.texts import MAX_COMMENT
 from annotate.core.units import LISTED_KINDS, asks
 from annotate.files.cells import identifier, optional_text, structured, words
-from annotate.files.claim_naming import ClaimNaming, replace_claims
+from annotate.files.claim_naming import ClaimNaming, replace_claims, take_as_answers
 from annotate.files.copy_into import NULL, CopyInto, json, text
 from annotate.files.fields import LABEL_FIELDS
 from annotate.files.import_engine import Importer, Importing
@@ -88,6 +88,8 @@ class LabelImporter(Importer):
         self._events = CopyInto(LabelEvent, _EVENT_COLUMNS)
         self._compare = Label.objects.filter(sample__project=importing.project, task=None).exists()
         self._row_of: dict[_Key, int] = {}
+        # Samples with a label of a claim in the file.
+        self._with_claims: set[int] = set()
         self._created = self._unchanged = 0
         actor = importing.job.created_by_id if importing.job else None
         self._actor = NULL if actor is None else str(actor).encode()
@@ -123,14 +125,18 @@ class LabelImporter(Importer):
 
     def finish(self) -> dict[str, Any]:
         named = self._naming.finish(self._importing.problems.add)
+        taken = left = 0
         if self._importing.writing:
             self._events.pause()
             replace_claims(named)
+            taken, left = take_as_answers(self._with_claims)
         return {
             "created": self._created,
             "unchanged": self._unchanged,
             "raters_created": self._raters.created,
             "samples_with_named_claims": len(named),
+            **({"taken_as_answers": taken} if taken else {}),
+            **({"left_abstaining": left} if left else {}),
         }
 
     def close(self) -> None:
@@ -269,6 +275,8 @@ class LabelImporter(Importer):
         labels, events = [], []
         for label_id, (row, key, spans) in zip(_reserve_label_ids(len(rows)), rows, strict=True):
             rater, sample, unit, criterion = key
+            if row.kind == "claim":
+                self._with_claims.add(sample)
             value, comment, evidence = json(row.value), text(row.comment), json(spans)
             labels.append(
                 b"%d\t\\N\t%d\t%d\t%b\t%d\t%b\t%b\t%b\t1"

@@ -30,8 +30,9 @@ from annotate.files.import_engine import Importer, Importing
 from annotate.files.problems import MAX_ID_CHARACTERS, VERSION_MARK, Attempts, RowError
 from annotate.files.streams import NumberedRow
 from annotate.models import Sample
-from annotate.models.sample import ClaimsSource
-from annotate.samples.claim_splitting import Claim, split_into_claims
+from annotate.models.sample import AbstainedSource, ClaimsSource
+from annotate.samples.abstention import is_abstention
+from annotate.samples.claim_splitting import Claim, claims_in
 
 # Field that lists something -> what reads it, what writes it, and how it is written when there is nothing.
 _Read = Callable[[Any, str], list[Any]]
@@ -57,11 +58,15 @@ COLUMNS = (
     "pipeline_version",
     "metadata",
     "claims",
+    "abstained",
+    "abstained_source",
+    "group_key",
 )
 # Fields whose CSV cell may hold JSON.
 _STRUCTURED = frozenset({*_LISTS, "claims"})
 _METADATA_SPELLINGS = frozenset({"metadata", "meta"})
 _FROM_FILE, _SPLIT = ClaimsSource.FILE.value.encode(), ClaimsSource.SPLIT.value.encode()
+_ABSTAINED_FROM_FILE, _ABSTAINED_BY_RULE = AbstainedSource.FILE.value.encode(), AbstainedSource.RULE.value.encode()
 _MAX_PLANS = 1000
 
 
@@ -114,6 +119,7 @@ class SampleBuilder:
         metadata = _metadata(row, plan)
         reference = self._reference(row, plan, metadata)
         claims, claims_source = _claims(row, plan, metadata, answer)
+        abstained = _abstained(row, plan, answer)
         lists = [
             empty if column is None or row[column] is None else write(read(row[column], column))
             for column, read, write, empty in plan.lists
@@ -133,10 +139,20 @@ class SampleBuilder:
         claims_json = json(claims)
         # Claims that we cut ourselves are not content: a better splitter must not make the same file a conflict.
         hashed = content + b"\t" + claims_json if claims_source is _FROM_FILE else content
+        # Nor is what the rule says of an answer.
+        if abstained[1] is _ABSTAINED_FROM_FILE:
+            hashed += b"\tabstained " + abstained[0]
         content_hash = hashlib.blake2b(hashed, digest_size=16).digest()
         external_id = self._external_id(row, plan, content_hash)
         line = b"\t".join(
-            (self._project, text(external_id), b"\\\\x" + content_hash.hex().encode(), content, claims_json)
+            (
+                self._project,
+                text(external_id),
+                b"\\\\x" + content_hash.hex().encode(),
+                content,
+                claims_json,
+                *abstained,
+            )
         )
         return BuiltSample(external_id, content_hash, line, answer is not None)
 
@@ -155,6 +171,7 @@ class SampleBuilder:
         if is_good:
             attempt(_claims, row, plan, metadata, answer)
             attempt(_answer_b, row, plan, answer)
+            attempt(_abstained, row, plan, answer)
         for column, read, _write, _empty in plan.lists:
             if column is not None:
                 attempt(read, row[column], column)
@@ -263,7 +280,24 @@ def _claims(
         return values.claims(given, plan.column["claims"], answer, extras=True), _FROM_FILE
     if "claims" in metadata and _are_claims(metadata["claims"]):
         return values.claims(metadata["claims"], "metadata.claims", answer, extras=False), _FROM_FILE
-    return split_into_claims(answer), _SPLIT
+    split = list(islice(claims_in(answer), MAX_UNITS + 1))
+    if len(split) > MAX_UNITS:
+        message = f"Has more than {MAX_UNITS:,} sentences, and so claims; give the claims that matter in the file."
+        raise RowError("too_long", message, field=plan.column["answer"])
+    return split, _SPLIT
+
+
+def _abstained(row: dict[str, Any], plan: _Plan, answer: str | None) -> tuple[bytes, bytes]:
+    """Whether the answer abstains, and who says so: the file, else the rule. Nothing of both without an answer."""
+    given = _value(row, plan, "abstained")
+    if answer is None:
+        if given is not None:
+            said = "Whether the answer abstains is said, and there is no answer."
+            raise RowError("no_answer", said, field=plan.column["abstained"], excerpt=given)
+        return NULL, b""
+    if given is None:
+        return (b"t" if is_abstention(answer) else b"f"), _ABSTAINED_BY_RULE
+    return (b"t" if values.truth(given, plan.column["abstained"]) else b"f"), _ABSTAINED_FROM_FILE
 
 
 def _are_claims(value: object) -> bool:

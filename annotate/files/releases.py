@@ -28,6 +28,7 @@ from annotate.files.export_writers import RELEVANCE, SUFFIXES, TABLES, WRITERS
 from annotate.labels.settled_read import STANDING, Standing
 from annotate.models import AuditEntry, Project, Release, User
 from annotate.models.label import VerdictState
+from annotate.samples.read import abstentions
 from annotate.verdicts.evidence_read import agreement
 
 _FOLDER = "releases"
@@ -100,6 +101,9 @@ def _write(file: IO[bytes], project: Project, file_format: str, filters: Filters
         rows = WRITERS[file_format](tally.watch(exported_samples(project, filters)), file, annotators)
         states = _states(project, filters)
         agreed = _agreement(project, tally, annotators)
+        abstained = abstentions(project, batch=filters.batch)
+    if not rows and filters.rows is not None:
+        raise Conflict("nothing_to_export", _("There is no sample to export."))
     if not rows:
         raise Conflict(
             "nothing_to_export", _("No verdict is settled yet within these filters, so there is nothing to export.")
@@ -110,6 +114,7 @@ def _write(file: IO[bytes], project: Project, file_format: str, filters: Filters
         "verdicts": tally.verdicts,
         "criteria": [tally.criteria[name] for name in sorted(tally.criteria)],
         "methods": dict(sorted(tally.methods.items())),
+        "abstained": abstained,
         "agreement": agreed,
         **({"annotators": list(annotators.columns.values())} if filters.annotators else {}),
         **states,

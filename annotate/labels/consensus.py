@@ -24,7 +24,8 @@ from django.utils.translation import gettext as _
 from annotate.core.errors import Invalid
 from annotate.core.rows import execute, fetch_all
 from annotate.core.trail import note
-from annotate.labels.read import COUNTING, LATEST_FIRST, UNDECIDED
+from annotate.core.units import without_abstentions
+from annotate.labels.read import COUNTING, LATEST_FIRST, UNDECIDED, VOTE
 from annotate.models import Criterion, Project, User, Verdict
 from annotate.models.batch import OPEN_TASK_STATUSES, RUNNING_BATCH_STATUSES, ConsensusRule
 from annotate.models.label import DECIDED_METHODS, VerdictState
@@ -90,7 +91,7 @@ _SETTLE = f"""
 """
 # Where all labels say "can't tell", or every vote was taken back, there are no votes: what rested on them can't stand.
 _SETTLE_SAMPLES = _SETTLE.format(
-    these=f"l.sample_id = ANY(%(samples)s::bigint[]) AND (({COUNTING}) OR t.id IS NOT NULL AND {UNDECIDED})",
+    these=f"l.sample_id = ANY(%(samples)s::bigint[]) AND (({VOTE}) OR t.id IS NOT NULL AND {UNDECIDED})",
     counted="""
         SELECT u.*, a.needed
           FROM unnest(%(samples)s::bigint[], %(needed)s::int[]) AS a (sample_id, needed) JOIN (
@@ -215,7 +216,7 @@ def settle_what_is_not_asked(old: Criterion, new: Criterion) -> int:
             "open": [status.value for status in OPEN_TASK_STATUSES],
         },
     )
-    disputed = Verdict.objects.filter(criterion=new, state=VerdictState.DISPUTED)
+    disputed = without_abstentions(Verdict.objects.filter(criterion=new, state=VerdictState.DISPUTED))
     before = disputed.count()
     execute(_FOR_PEOPLE, {"old": old.pk, "new": new.pk, "decided": _DECIDED})
     by_batch: dict[int | None, dict[int, int]] = defaultdict(dict)

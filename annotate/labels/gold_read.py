@@ -16,6 +16,7 @@ import alignment
 from alignment.base.estimate import Estimate, remark
 from annotate.core.blindness import STILL_TO_LABEL, parameters
 from annotate.core.rows import fetch_all
+from annotate.core.units import no_abstention, without_abstentions
 from annotate.models import Batch, BatchCriterion, Criterion, GoldAnswer, Project, Sample, Task, User, Verdict
 from annotate.models.batch import Purpose, Strategy
 from annotate.samples.read import sample_tags
@@ -24,7 +25,7 @@ from annotate.samples.read import sample_tags
 def gold_samples(batch: Batch) -> list[int]:
     """Samples of the project that have a known answer to at least one criterion that the batch asks."""
     asked = BatchCriterion.objects.filter(batch=batch).values("criterion")
-    known = GoldAnswer.objects.filter(sample=OuterRef("pk"), criterion__in=asked)
+    known = without_abstentions(GoldAnswer.objects.filter(sample=OuterRef("pk"), criterion__in=asked))
     samples = Sample.objects.filter(Exists(known), project_id=batch.project_id)
     if batch.strategy == Strategy.PULL:
         # Who had one of the batch's own samples as gold could never take its copy, which might then never be taken.
@@ -85,6 +86,7 @@ _WRONG = f"""
       JOIN annotate_criterion c ON c.id = g.criterion_id
      WHERE t.id = %(task)s AND t.annotator_id = %(user)s AND t.purpose = 'gold' AND t.status = 'submitted'
        AND l.value IS DISTINCT FROM g.value AND NOT {STILL_TO_LABEL.format(sample="g.sample_id")}
+       AND {no_abstention("g")}
      ORDER BY l.id
 """
 
@@ -130,14 +132,14 @@ class Steadiness:
     kappa: Estimate
 
 
-_GOLD = """
+_GOLD = f"""
     SELECT t.annotator_id, count(*) FILTER (WHERE l.value = g.value), count(l.value),
            count(*) FILTER (WHERE l.value IS NULL)
       FROM annotate_task t
       JOIN annotate_batch b ON b.id = t.batch_id
       JOIN annotate_label l ON l.task_id = t.id AND (l.value IS NOT NULL OR l.cant_tell <> '')
       JOIN annotate_goldanswer g ON g.sample_id = l.sample_id AND g.unit = l.unit AND g.criterion_id = l.criterion_id
-     WHERE t.purpose = 'gold' AND t.status = 'submitted' AND {scope}
+     WHERE t.purpose = 'gold' AND t.status = 'submitted' AND {no_abstention("g")} AND {{scope}}
      GROUP BY t.annotator_id, l.sample_id ORDER BY t.annotator_id, l.sample_id
 """
 
@@ -163,7 +165,7 @@ def gold_accuracy(of: Batch | Project) -> list[GoldAccuracy]:
     return found
 
 
-_READ_TWICE = """
+_READ_TWICE = f"""
     SELECT t.annotator_id, l.criterion_id, l.sample_id, l.unit, f.value, l.value
       FROM annotate_task t
       JOIN annotate_label l ON l.task_id = t.id AND l.value IS NOT NULL
@@ -171,7 +173,7 @@ _READ_TWICE = """
                           AND o.annotator_id = t.annotator_id AND o.purpose = 'label' AND o.status = 'submitted'
       JOIN annotate_label f ON f.task_id = o.id AND f.unit = l.unit AND f.criterion_id = l.criterion_id
                            AND f.value IS NOT NULL
-     WHERE t.purpose = 'repeat' AND t.status = 'submitted' AND t.batch_id = %s
+     WHERE t.purpose = 'repeat' AND t.status = 'submitted' AND t.batch_id = %s AND {no_abstention("l")}
      ORDER BY t.annotator_id, l.criterion_id, l.sample_id, l.unit
 """
 

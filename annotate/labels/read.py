@@ -1,6 +1,6 @@
 """Which labels count: those made elsewhere, and those of submitted tasks that were not given to measure the annotator
-(gold, repeats). Which of several versions of a criterion speaks for a unit, how long a choice took, and which verdicts
-are a batch's.
+(gold, repeats); none of claims of an answer that abstains. Which of several versions of a criterion speaks for a unit,
+how long a choice took, and which verdicts are a batch's.
 
 The one home of these rules. Each stands here twice: for Django's queries, and for statements by hand. A test holds the
 two against each other.
@@ -10,15 +10,16 @@ from __future__ import annotations
 
 from django.db.models import Exists, OuterRef, Q, QuerySet
 
+from annotate.core.counting import GIVEN
 from annotate.core.rows import fetch_all
+from annotate.core.units import no_abstention, without_abstentions
 from annotate.models import Batch, BatchCriterion, BatchSample, Criterion, Label, LabelEvent, Verdict
 from annotate.models.batch import Purpose, TaskStatus
 
 # Of `annotate_label l`: a value, or "can't tell" with its reason. A comment alone answers nothing.
 ANSWERED = "(l.value IS NOT NULL OR l.cant_tell <> '')"
-# Of `annotate_label l LEFT JOIN annotate_task t ON t.id = l.task_id`.
-GIVEN = f"(l.task_id IS NULL OR t.status = '{TaskStatus.SUBMITTED.value}' AND t.purpose = '{Purpose.LABEL.value}')"
-COUNTING = f"l.value IS NOT NULL AND {GIVEN}"
+VOTE = f"l.value IS NOT NULL AND {GIVEN}"
+COUNTING = f"{VOTE} AND {no_abstention('l')}"
 # The answer "can't tell".
 UNDECIDED = f"l.cant_tell <> '' AND {GIVEN}"
 # Given by its rater in its task, not carried over from an earlier version of its criterion. For figures of what people
@@ -33,9 +34,8 @@ LATEST_FIRST = "l.criterion_id, l.sample_id, l.unit, l.rater_id, l.updated_at DE
 
 def counting_labels() -> QuerySet[Label]:
     """Labels with a value that were imported or submitted; a choice in an open task doesn't count yet."""
-    return Label.objects.filter(
-        Q(task__isnull=True) | Q(task__status=TaskStatus.SUBMITTED, task__purpose=Purpose.LABEL), value__isnull=False
-    )
+    given = Q(task__isnull=True) | Q(task__status=TaskStatus.SUBMITTED, task__purpose=Purpose.LABEL)
+    return without_abstentions(Label.objects.filter(given, value__isnull=False))
 
 
 def is_carried() -> Exists:
@@ -45,7 +45,8 @@ def is_carried() -> Exists:
 
 def undecided_labels() -> QuerySet[Label]:
     """Labels of submitted tasks that say "can't tell". They are no votes, but a reviewer wants to see them."""
-    return Label.objects.filter(task__status=TaskStatus.SUBMITTED, task__purpose=Purpose.LABEL).exclude(cant_tell="")
+    submitted = Label.objects.filter(task__status=TaskStatus.SUBMITTED, task__purpose=Purpose.LABEL)
+    return without_abstentions(submitted.exclude(cant_tell=""))
 
 
 def answering_labels() -> QuerySet[Label]:
@@ -58,15 +59,6 @@ def latest_per_rater(labels: QuerySet[Label]) -> QuerySet[Label]:
     return labels.order_by("criterion_id", "sample_id", "unit", "rater_id", "-updated_at", "-id").distinct(
         "criterion_id", "sample_id", "unit", "rater_id"
     )
-
-
-# Of a verdict and its criterion `c`: `latest_of_unit` for statements by hand. `{verdict}` names the verdict.
-IS_LATEST = """
-    (c.is_current OR NOT EXISTS (
-        SELECT FROM annotate_verdict later JOIN annotate_criterion lc ON lc.id = later.criterion_id
-         WHERE later.sample_id = {verdict}.sample_id AND later.unit = {verdict}.unit
-           AND lc.key = c.key AND lc.version > c.version))
-"""
 
 
 def latest_of_unit(verdicts: QuerySet[Verdict]) -> QuerySet[Verdict]:

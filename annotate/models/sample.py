@@ -16,6 +16,15 @@ class ClaimsSource(models.TextChoices):
     EDITED = "edited", _("Edited here")
 
 
+class AbstainedSource(models.TextChoices):
+    """Who says whether an answer abstains."""
+
+    RULE = "rule", _("Proposed by a rule")
+    FILE = "file", _("Given in the file")
+    LABELS = "labels", _("Taken for an answer by imported labels")
+    PERSON = "person", _("Decided by a person")
+
+
 class Sample(models.Model):
     """One question with its answer and what the answer was made from.
 
@@ -25,6 +34,8 @@ class Sample(models.Model):
     claims:   [{"text": str, "start": int | null, "end": int | null, "dropped"?: true, "from"?: [int]}], offsets in
               Unicode code points of `answer`. A dropped claim keeps its place (docs/decisions/0001); "from" names the
               claims that it was made of. `claims_revision` counts the edits.
+    abstained: whether the answer only says that it has none; it then has no claims, whatever `claims` holds
+    (docs/decisions/0026-abstentions.md). None, and no source, without an answer.
     key_facts, entities: [str].
     `content_hash` covers everything that was imported, so that importing the same content again changes nothing.
     """
@@ -40,6 +51,10 @@ class Sample(models.Model):
     claims = models.JSONField(default=list)
     claims_source = models.CharField(max_length=10, choices=ClaimsSource, default=ClaimsSource.FILE)
     claims_revision = models.PositiveIntegerField(default=1, db_default=1)
+    abstained = models.BooleanField(null=True, default=False, db_default=False)
+    abstained_source = models.CharField(
+        max_length=6, choices=AbstainedSource, blank=True, default=AbstainedSource.RULE, db_default=AbstainedSource.RULE
+    )
     key_facts = models.JSONField(default=list)
     entities = models.JSONField(default=list)
     retrieved_doc_ids = ArrayField(models.TextField(), default=list)
@@ -57,6 +72,16 @@ class Sample(models.Model):
                 condition=models.Q(answer__isnull=False) | models.Q(answer_b__isnull=True, claims=[]),
                 name="sample_claims_need_an_answer",
             ),
+            models.CheckConstraint(
+                condition=models.Q(answer__isnull=True, abstained__isnull=True, abstained_source="")
+                | models.Q(answer__isnull=False, abstained__isnull=False, abstained_source__in=AbstainedSource.values),
+                name="sample_abstained_of_an_answer",
+            ),
+        ]
+        indexes = [
+            # Which claims aren't there: for the queue of reviewers, which touches no row but those that it shows
+            # (annotate.core.units.no_abstention).
+            models.Index(fields=["id"], name="sample_abstaining", condition=models.Q(abstained=True)),
         ]
 
     def __str__(self) -> str:

@@ -55,14 +55,18 @@ def one_sample(project: Project, sample_id: int) -> Sample:
     return first_or_raise(samples, Http404(_("This project has no such sample.")))
 
 
-def samples_matching(project: Project, words: str = "", *, pipeline: str = "") -> QuerySet[Sample]:
+def samples_matching(
+    project: Project, words: str = "", *, pipeline: str = "", abstaining: bool = False
+) -> QuerySet[Sample]:
     """Samples in import order; `words` is looked for in the id, the question and the answer. pipeline: only those of
-    this version."""
+    this version. abstaining: only those whose answer abstains."""
     samples = Sample.objects.filter(project=project).order_by("id")
     if words:
         samples = samples.filter(
             Q(external_id__icontains=words) | Q(question__icontains=words) | Q(answer__icontains=words)
         )
+    if abstaining:
+        samples = samples.filter(abstained=True)
     return samples.filter(pipeline_version=pipeline) if pipeline else samples
 
 

@@ -16,10 +16,11 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from annotate.core.permissions import may, role_of
-from annotate.core.units import is_dropped, parse_unit
+from annotate.core.units import claims_of, is_dropped, parse_unit
 from annotate.models import Batch, BatchSample, ClaimEdit, Sample, Task, User
 from annotate.models.batch import RUNNING_BATCH_STATUSES, BatchStatus
 from annotate.models.project import UnitKind
+from annotate.samples.read import of_samples
 
 # While one of these asks about the claims, people may be reading them.
 AT_WORK = (*RUNNING_BATCH_STATUSES, BatchStatus.ADJUDICATING)
@@ -78,12 +79,17 @@ def batches_at_work(sample: Sample) -> QuerySet[Batch]:
     ).distinct()
 
 
+def claims_at_work(samples: Collection[int]) -> set[int]:
+    """Of these samples, by primary key, those of whose claims a batch asks people now."""
+    asking = Batch.objects.filter(status__in=AT_WORK, criteria__unit=UnitKind.CLAIM)
+    found = of_samples(BatchSample.objects.filter(batch__in=asking), samples).values_list("sample_id", flat=True)
+    return {*found, *of_samples(Task.objects.filter(batch__in=asking), samples).values_list("sample_id", flat=True)}
+
+
 def claims_that_stay(samples: Collection[int]) -> set[int]:
     """Of these samples, by primary key, those of which something rests on a claim, or which a batch asks people about
     now: their claims can't be replaced as a whole."""
-    asking = Batch.objects.filter(status__in=AT_WORK, criteria__unit=UnitKind.CLAIM)
-    found = set(BatchSample.objects.filter(batch__in=asking, sample__in=samples).values_list("sample_id", flat=True))
-    found |= set(Task.objects.filter(batch__in=asking, sample__in=samples).values_list("sample_id", flat=True))
+    found = claims_at_work(samples)
     for accessor in tables_with_units().values():
         relation = getattr(Sample, accessor).rel
         rows = relation.related_model.objects.filter(sample__in=samples, unit__startswith="claim:")
@@ -103,6 +109,10 @@ def why_fixed(batches: list[Batch], *, told: bool) -> str:
         "%(n)d batches ask people about these claims (%(names)s); until they are closed these stay as they are.",
         len(batches),
     ) % {"n": len(batches), "names": names}
+
+
+def why_abstained() -> str:
+    return _("This answer abstains, so it has no claims. Say on the page of the sample that it doesn’t, to edit them.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +139,7 @@ def claims_state(sample: Sample, *, user: User) -> ClaimsState:
         revision=sample.claims_revision,
         source=sample.claims_source,
         checked=bool(edits) and edits[0].revision == sample.claims_revision and edits[0].change["op"] == CHECKED,
-        fixed=why_fixed(list(batches_at_work(sample)), told=told),
+        fixed=why_abstained() if sample.abstained else why_fixed(list(batches_at_work(sample)), told=told),
         claims=[
             {
                 "index": index,
@@ -140,7 +150,7 @@ def claims_state(sample: Sample, *, user: User) -> ClaimsState:
                 "from": _made_of(claim),
                 "carries": in_words(said.get(index, {}), told=told),
             }
-            for index, claim in enumerate(sample.claims)
+            for index, claim in enumerate(claims_of(sample))
         ],
         history=edits,
     )

@@ -27,6 +27,7 @@ from annotate.samples.claims_read import (
     in_words,
     may_know,
     said_about_claims,
+    why_abstained,
     why_fixed,
 )
 
@@ -57,6 +58,8 @@ def edit_claims(
             told = may_know(actor, sample)
             named = [{"number": batch.number, "name": batch.name, "status": batch.status} for batch in batches]
             raise Conflict("claims_in_use", why_fixed(batches, told=told), **({"batches": named} if told else {}))
+        if sample.abstained and change != {"op": CHECKED}:
+            raise Conflict("abstained", why_abstained())
         before = sample.claims
         after = _after(sample, change)
         state = claims_state(sample, user=actor)

@@ -177,6 +177,13 @@ def flags_of(project: Project, *, resolved: bool = False) -> QuerySet[Flag]:
         .order_by("-id")
     )
 
+def abstentions(project: Project, *, pipeline: str = "", batch: int | None = None) -> int:
+    """How many answers abstain; pipeline: of those of this version; batch: of those of the batch of this number."""
+    samples = Sample.objects.filter(project=project, abstained=True)
+    if batch is not None:
+        samples = samples.filter(batches__number=batch)
+    return (samples.filter(pipeline_version=pipeline) if pipeline else samples).count()
+
 
 def unit_counts(criterion: Criterion, samples: Collection[str]) -> dict[str, int]:
     """Of each of these samples, by its own id; nothing for a kind of unit that a sample has once."""

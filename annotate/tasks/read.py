@@ -32,6 +32,7 @@ _PAYLOAD = f"""
       'batch', json_build_object('number', b.number, 'name', b.name, 'due_date', b.due_date),
       'sample', json_build_object(
         'question', s.question, 'answer', s.answer, 'answer_b', s.answer_b, 'reference', s.reference,
+        'abstained', s.abstained,
         'contexts', (SELECT coalesce(json_agg(json_build_object('id', e -> 'id', 'text', e -> 'text') ORDER BY n), '[]')
                        FROM jsonb_array_elements(s.contexts) WITH ORDINALITY AS listed (e, n)),
         'claims', (SELECT coalesce(json_agg(json_build_object(

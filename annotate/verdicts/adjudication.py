@@ -23,6 +23,7 @@ from annotate.core.rows import execute, first_or_raise
 from annotate.core.scales import json_spelling, normalise
 from annotate.core.texts import words_or_raise
 from annotate.core.trail import note
+from annotate.core.units import without_abstentions
 from annotate.models import Criterion, LessonRead, Project, Task, User, Verdict
 from annotate.models.label import RULED_METHODS, VerdictMethod, VerdictState
 from annotate.tasks.write import return_task
@@ -106,7 +107,8 @@ def _locked(reviewer: User, project: Project, verdict_id: int) -> Verdict:
     """The verdict, locked. Raises Http404, Conflict (blind)."""
     verdicts = Verdict.objects.select_for_update(of=("self",)).select_related("criterion", "sample")
     verdict = first_or_raise(
-        verdicts.filter(pk=verdict_id, criterion__project=project), Http404(_("There is no such unit to decide."))
+        without_abstentions(verdicts.filter(pk=verdict_id, criterion__project=project)),
+        Http404(_("There is no such unit to decide.")),
     )
     require_unblind(reviewer, verdict.sample)
     return verdict

@@ -11,8 +11,9 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, overload
 
+from annotate.core.counting import IS_LATEST
 from annotate.core.rows import fetch_all, limit_and_offset
-from annotate.labels.read import IS_LATEST
+from annotate.core.units import no_abstention
 from annotate.models import Label, Project, User, Verdict
 from annotate.models.batch import OPEN_TASK_STATUSES, RUNNING_BATCH_STATUSES, BatchStatus, Purpose, TaskStatus
 from annotate.models.label import VerdictMethod, VerdictState
@@ -28,7 +29,7 @@ _LESSONS = f"""
       LEFT JOIN annotate_lessonread seen ON seen.user_id = r.user_id AND seen.verdict_id = v.id
      WHERE r.user_id = %(user)s AND r.project_id = ANY(%(projects)s) AND l.value IS NOT NULL
        AND v.state = %(settled)s AND v.method = ANY(%(methods)s) AND v.value <> l.value
-       AND {IS_LATEST.format(verdict="v")}
+       AND {IS_LATEST.format(verdict="v")} AND {no_abstention("v")}
        AND v.votes @> jsonb_build_array(jsonb_build_object('label', l.id))
        AND NOT EXISTS (SELECT FROM annotate_task o JOIN annotate_batch ob ON ob.id = o.batch_id
                         WHERE o.sample_id = l.sample_id AND ob.status = ANY(%(running)s)

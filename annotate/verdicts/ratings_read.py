@@ -16,6 +16,7 @@ from django.db.models.functions import Cast, Collate, TruncDate
 from annotate.core.blindness import STILL_TO_LABEL, GeneralReader, Reader, parameters, without_held_back
 from annotate.core.rows import fetch_all
 from annotate.core.scales import Value
+from annotate.core.units import without_abstentions
 from annotate.labels.read import COUNTING, LATEST_FIRST, counting_labels, latest_per_rater
 from annotate.labels.settled_read import HOLDING, STANDING, Standing
 from annotate.models import Criterion, Label, Verdict
@@ -101,7 +102,7 @@ def labels_before(criterion: Criterion, *, reader: Reader) -> list[tuple[UnitKey
     )
     found = Label.objects.filter(Q(pk__in=before.values("pk")) | Q(pk__in=again.values("pk")), criterion=criterion)
     rows = (
-        without_held_back(found, reader=reader)
+        without_abstentions(without_held_back(found, reader=reader))
         .order_by(*_BY_UNIT, Collate("rater__name", "C"), "updated_at", "pk")
         .values_list("sample__external_id", "unit", "rater__name", _VALUE_TEXT)
     )
@@ -128,7 +129,7 @@ class VerdictColumns:
 def verdict_columns(criterion: Criterion, *, reader: Reader) -> VerdictColumns:
     """A reopened verdict stands until a reviewer looks again."""
     rows = (
-        without_held_back(Verdict.objects.filter(criterion=criterion), reader=reader)
+        without_abstentions(without_held_back(Verdict.objects.filter(criterion=criterion), reader=reader))
         .annotate(standing=STANDING)
         .order_by(*_BY_UNIT)
         .values_list("sample__external_id", "unit", "value", "standing", "batch")

@@ -19,8 +19,10 @@ from django.utils.translation import gettext as _
 
 from annotate.core.blindness import STILL_TO_LABEL, Reader, parameters, require_unblind
 from annotate.batches.read import counts_by
+from annotate.core.counting import IS_LATEST
 from annotate.core.rows import fetch_all, first_or_raise, limit_and_offset
-from annotate.labels.read import IS_LATEST, OF_BATCH
+from annotate.core.units import no_abstention, without_abstentions
+from annotate.labels.read import OF_BATCH
 from annotate.labels.settled_read import IS_SINGLE, STANDING, Standing
 from annotate.models import Criterion, Label, Project, Verdict
 from annotate.models.batch import OPEN_TASK_STATUSES_SQL
@@ -47,7 +49,7 @@ _WAITING = """
                count(*) OVER of_sample AS disputes, sum(1 - coalesce(v.agreement, 0)) OVER of_sample AS spread
           FROM annotate_verdict v
          WHERE v.criterion_id = ANY(ARRAY(SELECT id FROM annotate_criterion WHERE project_id = %(project)s))
-           AND (NOT (v.state = 'settled') OR v.method IN ({decided}))
+           AND (NOT (v.state = 'settled') OR v.method IN ({decided})) AND {no_abstention}
         WINDOW of_sample AS (PARTITION BY v.sample_id)
     ), waiting AS (
         SELECT e.*, c.position, c.key, c.name
@@ -55,7 +57,9 @@ _WAITING = """
          WHERE e.state <> 'settled' AND {is_latest} AND {{filters}}
     )
 """.format(
-    decided=", ".join(f"'{method.value}'" for method in DECIDED_METHODS), is_latest=IS_LATEST.format(verdict="e")
+    decided=", ".join(f"'{method.value}'" for method in DECIDED_METHODS),
+    is_latest=IS_LATEST.format(verdict="e"),
+    no_abstention=no_abstention("v"),
 )
 
 # The draw depends on the seed and the unit only, so that the same units are drawn again.
@@ -65,9 +69,13 @@ _TO_CHECK = """
                0 AS disputes, 0 AS spread
           FROM annotate_verdict e JOIN annotate_criterion c ON c.id = e.criterion_id
          WHERE c.project_id = %(project)s AND e.state = 'settled' AND e.method IN ({ruled})
-           AND e.approved_by_id IS NULL AND {is_latest} AND {{filters}}
+           AND e.approved_by_id IS NULL AND {is_latest} AND {no_abstention} AND {{filters}}
     )
-""".format(ruled=", ".join(f"'{method.value}'" for method in RULED_METHODS), is_latest=IS_LATEST.format(verdict="e"))
+""".format(
+    ruled=", ".join(f"'{method.value}'" for method in RULED_METHODS),
+    is_latest=IS_LATEST.format(verdict="e"),
+    no_abstention=no_abstention("e"),
+)
 _DRAWN = """
     ('x' || substr(md5(%(seed)s || ':' || e.sample_id || ':' || e.unit || ':' || c.key), 1, 7))::bit(28)::int
         < %(share)s * 268435456
@@ -263,7 +271,8 @@ def one_verdict(project: Project, verdict_id: int, *, reader: Reader) -> Verdict
     """Raises Http404, and Conflict while the reader still has the sample to label."""
     verdicts = Verdict.objects.select_related("criterion", "sample", "decided_by", "approved_by", "batch")
     verdict = first_or_raise(
-        verdicts.filter(pk=verdict_id, criterion__project=project), Http404(_("There is no such unit to decide."))
+        without_abstentions(verdicts.filter(pk=verdict_id, criterion__project=project)),
+        Http404(_("There is no such unit to decide.")),
     )
     require_unblind(reader, verdict.sample)
     return verdict
@@ -274,7 +283,7 @@ def ground_truth(project: Project) -> list[dict[str, Any]]:
     label that no reviewer looked at, which releases leave out."""
     settled = Q(state=VerdictState.SETTLED)
     counts = counts_by(
-        Verdict.objects.filter(criterion__project=project).alias(standing=STANDING),
+        without_abstentions(Verdict.objects.filter(criterion__project=project)).alias(standing=STANDING),
         "criterion_id",
         waiting=Count("pk", filter=~settled),
         approved=Count("pk", filter=Q(approved_at__isnull=False)),
@@ -291,7 +300,9 @@ def ground_truth(project: Project) -> list[dict[str, Any]]:
 def imported_labels(project: Project) -> Sequence[Mapping[str, Any]]:
     """Labels that were made elsewhere, per criterion."""
     return list(
-        Label.objects.filter(criterion__project=project, criterion__is_current=True, task__isnull=True)
+        without_abstentions(
+            Label.objects.filter(criterion__project=project, criterion__is_current=True, task__isnull=True)
+        )
         .values("criterion__name")
         .annotate(labels=Count("id"), raters=Count("rater", distinct=True))
         .order_by("criterion__position")

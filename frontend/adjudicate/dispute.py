@@ -13,7 +13,7 @@ from django.utils.html import format_html
 from django.utils.translation import gettext as _
 
 from annotate.core.errors import Conflict, Refusal, Stale
-from annotate.core.units import unit_number, unit_text, unit_title
+from annotate.core.units import claims_of, unit_number, unit_text, unit_title
 from annotate.models import Criterion, Verdict
 from annotate.models.label import RULED_METHODS, VerdictState
 from annotate.verdicts.adjudication import approve, decide, send_back
@@ -203,7 +203,7 @@ def _show(
         "sample": sample,
         "unit_title": title,
         "unit_text": unit_text(sample, verdict.unit),
-        "pieces": answer_pieces(sample.answer, sample.claims, units["claim"], len(sample.contexts)),
+        "pieces": answer_pieces(sample.answer or "", claims_of(sample), units["claim"], len(sample.contexts)),
         "contexts": marked,
         "labels": [(one, word(criterion.options, one.value)) for one in said],
         "waiting_for": [one.who for one in said if one.returned],

@@ -61,6 +61,8 @@ NOTED = {
     "gold.drawn": gettext_noop("drew known answers for %(subject)s from verdicts: %(answers)s."),
     "gold.removed": gettext_noop("took a known answer back (%(subject)s, %(criterion)s): %(value)s."),
     "flag.resolved": gettext_noop("resolved a flag on %(subject)s: %(resolution)s"),
+    "sample.abstained": gettext_noop("said that the answer of %(subject)s abstains."),
+    "sample.answered": gettext_noop("said that the answer of %(subject)s doesn’t abstain."),
     "import.done": gettext_noop("imported %(kind)s from %(subject)s: %(rows)s rows."),
     "import.failed": gettext_noop("tried to import %(kind)s from %(subject)s: refused, %(errors)s errors."),
     "verdicts.settled": gettext_noop(
@@ -117,6 +119,7 @@ KIND_LABELS = {
     "release": gettext_lazy("Releases"),
     "report": gettext_lazy("Reports"),
     "run": gettext_lazy("Runs"),
+    "sample": gettext_lazy("Answers that abstain"),
     "task": gettext_lazy("Tasks"),
     "tasks": gettext_lazy("Tasks handed on"),
     "test": gettext_lazy("Looks at test"),

@@ -14,12 +14,15 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from annotate.core.spans import Citation, citations_in
-from annotate.core.units import KIND_ORDER, UnitCount, reading_order, unit_anchor, unit_sort_key, units_of
+from annotate.core.units import KIND_ORDER, UnitCount, claims_of, reading_order, unit_anchor, unit_sort_key, units_of
 from annotate.models import Sample
-from annotate.projects.read import current_criteria, one_sample, samples_matching
-from annotate.projects.trail_read import LABELS, Happening, unit_history
+from annotate.models.sample import AbstainedSource
+from annotate.projects.read import criterion_names, current_criteria, one_sample, samples_matching
+from annotate.projects.trail_read import unit_history
+from annotate.samples.abstaining import set_abstained
+from annotate.samples.abstention import is_abstention
 from annotate.samples.flags import resolve_flag
-from annotate.samples.read import flags_of
+from annotate.samples.read import abstentions, flags_of
 from frontend.base.forms import SampleSearch
 from frontend.base.pages import ProjectPage, project_view
 from frontend.base.trail import sentence, unit_words, who
@@ -94,7 +97,7 @@ def _unit_views(sample: Sample, kind: str) -> list[UnitView]:
         texts = [(context["text"], context.get("id") or "") for context in sample.contexts]
     elif kind == "claim":
         # In the order of the answer, so that they are numbered as everywhere.
-        return [UnitView(f"claim:{at}", kind, sample.claims[at]["text"]) for at in reading_order(sample.claims)]
+        return [UnitView(f"claim:{at}", kind, sample.claims[at]["text"]) for at in reading_order(claims_of(sample))]
     elif kind in ("fact", "entity"):
         texts = [(text, "") for text in (sample.key_facts if kind == "fact" else sample.entities)]
     else:
@@ -177,12 +180,20 @@ def samples(page: ProjectPage) -> HttpResponse:
     form = SampleSearch(page.request.GET)
     words = form.cleaned_data["q"] if form.is_valid() else ""
     # Without their long texts, with the number of their claims and contexts.
-    found = samples_matching(page.project, words).annotate(
+    abstaining = page.request.GET.get("abstained") == "yes"
+    found = samples_matching(page.project, words, abstaining=abstaining).annotate(
         claim_count=UnitCount("claim"), context_count=UnitCount("context")
     )
-    rows = page.rows(found.only("id", "external_id", "question", "pipeline_version"))
-    query = urlencode({"q": words}) + "&" if words else ""
-    context = {"form": form, "words": words, "query": query, "rows": rows}
+    rows = page.rows(found.only("id", "external_id", "question", "pipeline_version", "abstained"))
+    asked = {**({"q": words} if words else {}), **({"abstained": "yes"} if abstaining else {})}
+    context = {
+        "form": form,
+        "words": words,
+        "query": urlencode(asked) + "&" if asked else "",
+        "rows": rows,
+        "abstaining": abstaining,
+        "abstentions": abstentions(page.project),
+    }
     return page.render("data/samples.html", {**context, "may_import": page.may("import.run")})
 
 
@@ -204,24 +215,36 @@ def sample(page: ProjectPage, sample_id: int) -> HttpResponse:
         "metadata": [(key, lines(value)) for key, value in sorted(found.metadata.items())],
         "walk": walk(page, found),
         "history": _history(page, found),
-        "may_edit_claims": page.may("claims.change"),
+        "may_edit_claims": found.answer is not None and page.may("claims.change"),
+        "reads_as_abstention": found.answer is not None
+        and not found.abstained
+        and found.abstained_source != AbstainedSource.PERSON
+        and is_abstention(found.answer),
     }
     return page.render("data/sample.html", context)
 
 
+@project_view("samples", post="claims.change")
+def abstention(page: ProjectPage, sample_id: int) -> HttpResponse:
+    abstained = page.request.POST.get("abstained") == "yes"
+
+    def say() -> None:
+        set_abstained(actor=page.user, project=page.project, sample_id=sample_id, abstained=abstained)
+
+    said = _("The answer abstains, and has no claims.") if abstained else _("The answer does not abstain.")
+    page.attempt(say, said)
+    return page.redirect("sample", sample_id)
+
+
 def _history(page: ProjectPage, sample: Sample) -> list[dict[str, Any]]:
-    """Per unit what was said and decided, in the order of a sample's units. Whoever may not read the trail learns the
-    names of annotators only where the project shows them."""
-    named = page.may("audit.read") or page.project.show_names
-
-    def name(row: Happening) -> str:
-        return who(row) if named or row.log != LABELS else _("An annotator")
-
-    history = unit_history(sample=sample, reader=page.user)
+    """Per unit what was said and decided, in the order of a sample's units."""
+    history, names = unit_history(sample=sample, reader=page.user), criterion_names(page.project)
     return [
         {
             "unit": unit_words(unit),
-            "rows": [{"at": row.at, "who": name(row), "what": sentence(row, of_unit=True)} for row in history[unit]],
+            "rows": [
+                {"at": row.at, "who": who(row), "what": sentence(row, names, of_unit=True)} for row in history[unit]
+            ],
         }
         for unit in sorted(history, key=unit_sort_key)
     ]

@@ -184,6 +184,8 @@ def per_sample_context(found: Mapping[str, Any] | None) -> dict[str, Any] | None
         "part": _(part),
         "parts": _(parts),
         "metrics": metrics,
+        # Reports of before there were abstentions don't say.
+        "abstained": found.get("abstained", 0),
         # The same sentence wherever it is needed.
         "caveat": in_words(next((metric["caveat"] for metric in found["metrics"] if metric["caveat"]), None)),
         "is_ranked": found["unit"] == "context",

@@ -67,6 +67,7 @@ WORDS = {
     "mostly_undefined": gettext_noop("undefined in most bootstrap resamples: no interval"),
     # Of metrics of one sample.
     "no_claims": gettext_noop("no claims"),
+    "abstained": gettext_noop("the answer abstains"),
     "no_contexts": gettext_noop("no contexts"),
     "nothing_relevant": gettext_noop("nothing is known to be relevant"),
     "no_key_facts": gettext_noop("no key facts"),

@@ -19,6 +19,7 @@ import alignment
 from annotate.core.blindness import SYSTEM
 from annotate.core.scales import Value
 from annotate.core.text_tables import figure
+from annotate.core.units import without_abstentions
 from annotate.labels.read import counting_labels, latest_per_rater
 from annotate.labels.settled_read import HOLDING, STANDING, Standing, unsettled_units, waiting_labels
 from annotate.models import Label, Verdict
@@ -114,7 +115,7 @@ def _touched(certificate: Certificate) -> list[tuple[int, str]]:
     """Samples about which people said something since the certificate: primary key and own id."""
     since, criterion = certificate.created_at, certificate.look.criterion
     labels = counting_labels().filter(Q(updated_at__gt=since) | Q(task__submitted_at__gt=since), criterion=criterion)
-    verdicts = Verdict.objects.filter(criterion=criterion, updated_at__gt=since)
+    verdicts = without_abstentions(Verdict.objects.filter(criterion=criterion, updated_at__gt=since))
     return [
         *labels.order_by().values_list("sample_id", "sample__external_id").distinct(),
         *verdicts.order_by().values_list("sample_id", "sample__external_id").distinct(),
@@ -165,7 +166,7 @@ def _people(
     standings: dict[UnitKey, str] = {}
     here = [label.task_id is not None for label in labels if label.sample.external_id in names]
     for verdict in (
-        Verdict.objects.filter(among(samples.keys()), criterion=criterion)
+        without_abstentions(Verdict.objects.filter(among(samples.keys()), criterion=criterion))
         .annotate(standing=STANDING, declared_at=F("batch__single_labels_at"))
         .select_related("sample")
     ):

@@ -7,6 +7,7 @@ from typing import Any
 
 from annotate.core.blindness import Reader, still_to_label
 from annotate.core.units import unit_sort_key
+from annotate.core.units import unit_sort_key, without_abstentions
 from annotate.labels.read import counting_labels
 from annotate.models import Criterion, Sample, Verdict
 from judges.core.scores_read import OF_KEPT, JudgeSaid
@@ -47,11 +48,11 @@ def said_about(sample: Sample, *, reader: Reader) -> list[Said] | None:
             "version": label.criterion.version,
         }
         entry(label.unit, label.criterion.key).labels.append(shown)
-    verdicts = Verdict.objects.filter(sample=sample).select_related("criterion", "decided_by")
+    verdicts = without_abstentions(Verdict.objects.filter(sample=sample)).select_related("criterion", "decided_by")
     for verdict in verdicts.order_by("criterion__version"):
         entry(verdict.unit, verdict.criterion.key).verdict = verdict
     scores = (
-        Score.objects.filter(OF_KEPT, sample=sample)
+        without_abstentions(Score.objects.filter(OF_KEPT, sample=sample))
         .select_related("version__judge")
         .order_by("version__judge__name", "id")
     )

@@ -217,7 +217,7 @@ def load_scores(
     failed: dict[UnitKey, str] = {}
     again: dict[UnitKey, list[Value]] = {}
     every = Score.objects.filter(of or _on_kind(criterion.unit), version=version, dimension=dimension)
-    scores = every
+    scores = every.exclude(sample__abstained=True) if criterion.unit == "claim" else every
     rows = (
         without_held_back(scores.filter(Q() if samples is None else among(samples)), reader=reader)
         .order_by(Collate("sample__external_id", "C"), Collate("unit", "C"), "repeat")

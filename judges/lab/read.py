@@ -19,6 +19,7 @@ import alignment
 from annotate.core.blindness import SYSTEM, Reader, samples_still_to_label
 from annotate.core.rows import fetch_one, first_or_raise
 from annotate.core.scales import Value
+from annotate.core.units import without_abstentions
 from annotate.labels.read import counting_labels, latest_per_rater, undecided_labels
 from annotate.labels.settled_read import HOLDING, STANDING, unsettled_units, waiting_labels
 from annotate.models import Criterion, Label, Sample, Verdict
@@ -81,7 +82,7 @@ def on_dev(criterion: Criterion, names: Collection[str], *, reader: Reader) -> O
     undecided = undecided_labels().filter(**here).select_related("rater", "sample")
     verdicts = {
         (one.sample.external_id, one.unit): one
-        for one in Verdict.objects.filter(**here)
+        for one in without_abstentions(Verdict.objects.filter(**here))
         .annotate(standing=STANDING)
         .select_related("sample", "decided_by")
     }

@@ -11,7 +11,7 @@ from django.http import Http404
 from django.utils.translation import gettext as _
 
 from annotate.core.rows import first_or_raise
-from annotate.core.units import live_claims, reading_order
+from annotate.core.units import claims_of, live_claims, reading_order
 from annotate.models import ClaimEdit, Project, Sample
 from annotate.models.sample import ClaimsSource
 from annotate.samples.claims_read import claims_that_stay
@@ -83,8 +83,8 @@ def one_proposal(run: Run, sample_id: int) -> Proposal:
 
 def _proposal(ask: Ask, stay: set[int], edited: set[int]) -> Proposal:
     sample = ask.sample
-    live = {claim["index"]: claim for claim in live_claims(sample.claims)}
-    now = [live[index] for index in reading_order(sample.claims)]
+    live = {claim["index"]: claim for claim in live_claims(sample)}
+    now = [live[index] for index in reading_order(claims_of(sample))]
     outcome = ask.outcome or {"claims": [], "revision": sample.claims_revision}
     state = UNTOUCHED
     if ask.status != ScoreStatus.OK:

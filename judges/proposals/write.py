@@ -46,12 +46,13 @@ class Proposing:
         }
 
     def to_ask(self, samples: Sequence[Sample]) -> list[tuple[int, str, int]]:
-        """Those with an answer whose claims may still change."""
+        """Those with an answer that doesn't abstain and whose claims may still change."""
         stay = claims_that_stay([sample.pk for sample in samples])
-        return [(sample.pk, "answer", 0) for sample in samples if sample.answer.strip() and sample.pk not in stay]
+        answers = [sample for sample in samples if sample.answer is not None and not sample.abstained]
+        return [(sample.pk, "answer", 0) for sample in answers if sample.pk not in stay]
 
     def size(self, sample: Sample) -> Size:
-        answer = tokens_of(sample.answer)
+        answer = tokens_of(sample.answer or "")
         return Size(requests=1, tokens_in=_TASK + tokens_of(sample.question) + answer, tokens_out=_FORM + 2 * answer)
 
     def open(self) -> AbstractContextManager[OneByOne]:

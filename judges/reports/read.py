@@ -23,6 +23,7 @@ from annotate.core.text_tables import number
 from annotate.core.units import unit_number, unit_text
 from annotate.models import Batch, ClaimEdit, Criterion, Label, Project, Sample, Task, Verdict
 from annotate.models.batch import TaskStatus
+from annotate.models.project import UnitKind
 from annotate.verdicts.ratings_read import UnitKey
 from judges.core.scores_read import Said, rationales, scores_that_count
 from judges.models import AlignmentReport, Judge, ScoreStatus
@@ -156,6 +157,11 @@ def data_version(criterion: Criterion) -> str:
         Count("single_labels_at"), Max("single_labels_at")
     )
     counts = [value for counted in (labels, tasks, verdicts, declared, scores) for value in counted.values()]
+    if criterion.unit == UnitKind.CLAIM:
+        abstaining = Sample.objects.filter(project_id=criterion.project_id, abstained=True)
+        edits = ClaimEdit.objects.filter(sample__project_id=criterion.project_id)
+        counts += [value for value in abstaining.aggregate(Count("pk"), Sum("pk")).values() if value]
+        counts += [value for value in edits.aggregate(Max("pk")).values() if value]
     draw = finished_draw(criterion)
     lower = Judge.objects.filter(project_id=criterion.project_id, higher_is_better=False).order_by("pk")
     falling = ",".join(str(judge) for judge in lower.values_list("pk", flat=True))

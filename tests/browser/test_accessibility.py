@@ -178,6 +178,7 @@ NO_PAGES = {
     "language": "a form",
     "label-change": "a form",
     "flag-resolve": "a form",
+    "abstention": "a form of the sample's page",
     "adjudicate-names": "a form",
     "dispute-return": "a form of the unit's page",
     "dispute-approve": "a form of the unit's page",

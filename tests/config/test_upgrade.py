@@ -164,6 +164,31 @@ def test_tokens_of_before_go_on(before: None) -> None:
     assert (reply.status_code, reply.json()["username"]) == (200, "alma")
 
 
+def test_answers_of_before_abstain_where_nothing_was_said_of_their_claims(before: None) -> None:
+    refusal = "I don't have that information."
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT sample_id FROM annotate_label WHERE unit LIKE 'claim:%' ORDER BY id LIMIT 1")
+        (labelled,) = cursor.fetchone()
+        # A sample that people said nothing of, and only a judge has scored its claims.
+        cursor.execute("CREATE TEMP TABLE copied AS SELECT * FROM annotate_sample WHERE id = %s", [labelled])
+        cursor.execute("UPDATE copied SET id = (SELECT max(id) + 1 FROM annotate_sample), external_id = 'only scored'")
+        cursor.execute("INSERT INTO annotate_sample SELECT * FROM copied RETURNING id")
+        (scored,) = cursor.fetchone()
+        cursor.execute("CREATE TEMP TABLE given AS SELECT * FROM judges_score WHERE unit LIKE 'claim:%' LIMIT 1")
+        cursor.execute("UPDATE given SET id = (SELECT max(id) + 1 FROM judges_score), sample_id = %s", [scored])
+        cursor.execute("INSERT INTO judges_score SELECT * FROM given")
+        cursor.execute("UPDATE annotate_sample SET answer = %s WHERE id = ANY(%s)", [refusal, [labelled, scored]])
+        cursor.execute("SELECT id, claims FROM annotate_sample ORDER BY id")
+        claims = cursor.fetchall()
+    call_command("migrate", verbosity=0)
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT id, abstained, abstained_source FROM annotate_sample WHERE answer = %s", [refusal])
+        assert {pk: (abstained, source) for pk, abstained, source in cursor.fetchall()} == {
+            labelled: (False, "rule"),
+            scored: (True, "rule"),
+        }
+        cursor.execute("SELECT id, claims FROM annotate_sample ORDER BY id")
+        assert cursor.fetchall() == claims
 
 
 def test_every_page_of_an_upgraded_installation_opens(before: None, django_user_model: Any) -> None:

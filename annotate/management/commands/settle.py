@@ -6,6 +6,7 @@ from argparse import ArgumentParser
 from collections import Counter
 from typing import Any
 
+from annotate.core.units import without_abstentions
 from annotate.labels.consensus import settle_imported
 from annotate.management.base import OneLineCommand
 from annotate.models import Verdict
@@ -31,7 +32,7 @@ class Command(OneLineCommand):
         project = project_named(slug)
         asked = criterion_named(project, criterion)
         written = settle_imported(project=project, criterion=asked, needed=needed)
-        states = Counter(Verdict.objects.filter(criterion=asked).values_list("state", flat=True))
+        states = Counter(without_abstentions(Verdict.objects.filter(criterion=asked)).values_list("state", flat=True))
         reopened = states[VerdictState.REOPENED]
         self.stdout.write(
             f"{asked.key}: {written} verdicts written or changed; now {states[VerdictState.SETTLED]} units settled, "

@@ -17,7 +17,7 @@ from typing import Any
 from django.conf import settings
 from django.utils.translation import gettext as _
 
-from annotate.core.units import LISTED_KINDS, reading_order, unit_text, units_of
+from annotate.core.units import LISTED_KINDS, claims_of, reading_order, unit_text, units_of
 from annotate.models import Sample
 from judges.kinds.base import Config, Refused
 from judges.kinds.llm import answers
@@ -114,7 +114,7 @@ def subject(unit: str, per: str) -> str:
 def asked_units(sample: Sample, unit: str) -> list[str]:
     """A sample's units of the kind as a prompt numbers them: claims as they stand in the answer."""
     if unit == "claim":
-        return [f"claim:{index}" for index in reading_order(sample.claims)]
+        return [f"claim:{index}" for index in reading_order(claims_of(sample))]
     return units_of(sample, unit)
 
 

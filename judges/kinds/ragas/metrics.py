@@ -126,8 +126,14 @@ def text_of(config: Config, sample: Sample, name: str) -> str:
     return getattr(sample, config[name] if name == "against" else name) or ""
 
 
+# Shares of the answer's claims.
+OF_CLAIMS = ("faithfulness", "noise_sensitivity")
+
+
 def has_all(config: Config, sample: Sample) -> bool:
-    """Whether the sample has what the metric needs. A blank text is none."""
+    """Whether the sample has what the metric needs. A blank text is none, and an answer that abstains has no claims."""
+    if sample.abstained and config["metric"] in OF_CLAIMS:
+        return False
     needs = METRICS[config["metric"]].needs
     return all(texts_of(sample) if name == "contexts" else text_of(config, sample, name).strip() for name in needs)
 

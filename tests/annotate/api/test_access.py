@@ -148,6 +148,7 @@ def test_roles_of_the_other_project_are_worth_nothing_here(both: Both) -> None:
 
 QUERY = {"JudgeDiffView": "?older=1&newer=2"}
 VALID: dict[str, dict[str, Any]] = {
+    "AbstentionView": {"abstained": True},
     "ClaimsView": {"op": "drop", "claim": 0},
     "EndpointView": {"concurrency": 2},
     "DisputeReturnView": {"annotator": "A", "message": "Look again."},

@@ -135,7 +135,7 @@ def test_a_dropped_claim_is_no_unit_and_the_others_keep_their_index() -> None:
     assert units_of(EDITED, "claim") == ["claim:0", "claim:2", "claim:3"]
     assert unit_count(EDITED, "claim") == 3
     assert [has_unit(EDITED, f"claim:{index}") for index in range(5)] == [True, False, True, True, False]
-    assert [claim["index"] for claim in live_claims(EDITED.claims)] == [0, 2, 3]
+    assert [claim["index"] for claim in live_claims(EDITED)] == [0, 2, 3]
     # What was said of it before is still readable.
     assert unit_text(EDITED, "claim:1") == "gone"
 

@@ -141,11 +141,14 @@ def test_ragas(project: Project) -> None:
         "reference": "ref",
         "claims": ["One.", "Two."],
         "human_faithfulness": 0.5,
+        "human_faithfulness_reason": None,
+        "abstained": False,
+        "abstained_source": "rule",
         "support": ["supported", "contradicted"],
         "relevance": [3, 0],
         "relevancy": 3,
     }
-    assert two["human_faithfulness"] is None
+    assert (two["human_faithfulness"], two["human_faithfulness_reason"]) == (None, "unsettled")
     assert two["support"] == [None, "contradicted"]
 
 

@@ -16,7 +16,7 @@ from annotate.core.advisory import write_on_what_stands
 from annotate.core.errors import Conflict, Invalid, Refusal, Stale
 from annotate.core.rows import fetch_one
 from annotate.core.units import live_claims, units_of
-from annotate.models import AuditEntry, ClaimEdit, GoldAnswer, Label, Project, Sample, Task, User
+from annotate.models import AuditEntry, ClaimEdit, GoldAnswer, Label, Sample, Task, User
 from annotate.projects.trail_read import TrailFilter, trail
 from annotate.samples.claims_read import claims_state, in_words, tables_with_units, walk_through
 from annotate.samples.claims_write import edit_claims, locked_sample
@@ -48,7 +48,7 @@ def edit(world: World, sample: Sample, change: dict[str, Any], seen: int, user: 
 
 def texts(sample: Sample) -> list[str]:
     sample.refresh_from_db()
-    return [claim["text"] for claim in live_claims(sample.claims)]
+    return [claim["text"] for claim in live_claims(sample)]
 
 
 def test_a_change_makes_a_revision_with_its_provenance(world: World, sample: Sample) -> None:

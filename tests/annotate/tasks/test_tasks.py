@@ -449,6 +449,7 @@ def test_a_task_carries_what_the_workspace_needs_and_nothing_else(world: World) 
         "answer": sample.answer,
         "answer_b": None,
         "reference": None,
+        "abstained": False,
         "contexts": [{"id": "a", "text": "t"}, {"id": None, "text": "no id"}],
         "claims": [{"index": 0, "text": "c", "start": 0, "end": 1}],
         "key_facts": [],

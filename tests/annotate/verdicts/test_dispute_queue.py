@@ -290,6 +290,7 @@ def test_a_long_queue_is_read_from_its_index() -> None:
         assert scans[0]["Actual Rows"] * scans[0]["Actual Loops"] == 10_000, what
         # Not none: some other session may keep a page from being marked as seen by all.
         assert scans[0]["Heap Fetches"] < 500, what
-        assert not [node for node in nodes(plan) if node.get("Relation Name") == "annotate_sample"], what
+        of_samples = [node for node in nodes(plan) if node.get("Relation Name") == "annotate_sample"]
+        assert {node.get("Index Name") for node in of_samples} <= {"sample_abstaining"}, what
         looped = [node for node in nodes(plan) if node.get("Relation Name") and node["Actual Loops"] > 100]
         assert not looped, f"{what}: nothing is looked up once per unit"

@@ -142,6 +142,13 @@ def test_samples_without_what_it_needs_are_not_asked_about(metric: str) -> None:
 
 
 @pytest.mark.usefixtures("installed")
+@pytest.mark.parametrize("metric", METRICS)
+def test_shares_of_claims_are_not_asked_of_answers_that_abstain(metric: str) -> None:
+    asked = KIND.units(complete(metric), sample(**WHOLE, abstained=True))
+    assert asked == ([] if metric in ("faithfulness", "noise_sensitivity") else ["answer"])
+
+
+@pytest.mark.usefixtures("installed")
 def test_precision_held_against_the_answer_needs_no_reference() -> None:
     config = complete("context_precision", against="answer")
     assert KIND.units(config, sample(**{**WHOLE, "reference": None})) == ["answer"]

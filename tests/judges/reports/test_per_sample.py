@@ -8,7 +8,7 @@ from alignment import faithfulness
 from annotate.core.blindness import SYSTEM
 from annotate.models import Criterion
 from frontend.reports.file import report_html
-from judges.core.scores_read import whole_scores
+from judges.core.scores_read import judge_scores, whole_scores
 from judges.reports.read import data_version
 from judges.reports.reproduction import reproduce
 from judges.reports.write import freeze_report
@@ -92,3 +92,41 @@ def test_a_usual_name_is_of_the_criterion_that_asks_for_the_metric() -> None:
         samples = add_samples(project, ["s"])
         add_judge(project, "judge", samples, [("s", "answer", 0.5)], dimension="faithfulness")
         assert {one.key: len(whole_scores(one, reader=SYSTEM)) for one in project.criteria.all()} == expected
+
+
+def test_abstentions_are_outside_faithfulness_and_counted_beside_it(support: Criterion) -> None:
+    before = data_version(support)
+    # Every fifth answer had none of its claims supported: a faithfulness of 0.
+    abstain = [f"s{place:02}" for place in range(0, 60, 5)]
+    support.project.samples.filter(external_id__in=abstain).update(abstained=True)
+    assert data_version(support) != before
+    report = freeze_report(criterion=support)
+    found = report.result["per_sample"]
+    (metric,) = found["metrics"]
+    # By hand: 1, 2, 3, 4 of four claims, twelve times each, without s59, one label of which is missing.
+    shares = [place % 5 / CLAIMS for place in range(59) if place % 5]
+    assert (found["abstained"], metric["people"]["n"], metric["left_out"]) == (12, 47, 1)
+    assert metric["people"]["value"] == pytest.approx(sum(shares) / 47)
+    # Nor does a judge's score of such an answer count, of its claims or of all of it.
+    whole = metric["judges"][1]
+    assert (whole["title"], whole["people"]["n"]) == ("old new", 47)
+    assert whole["judge"]["value"] == pytest.approx(sum(place % 5 / 5 for place in range(59) if place % 5) / 47)
+    for said in (whole_scores(support, reader=SYSTEM), judge_scores(support, reader=SYSTEM)[0]):
+        assert said
+        assert not any(sample in abstain for one in said for sample, _unit in one.numbers)
+    assert "12 answers of the project abstain" in report_html(report)
+    assert reproduce(report) == []
+
+
+def test_claims_after_one_that_was_dropped_are_in_the_figures_of_their_sample(support: Criterion) -> None:
+    before = freeze_report(criterion=support).result["per_sample"]["metrics"][0]
+    # Of every third sample the first claim is no claim any more.
+    for sample in support.project.samples.all()[::3]:
+        sample.claims[0]["dropped"] = True
+        sample.save()
+    report = freeze_report(criterion=support)
+    after = report.result["per_sample"]["metrics"][0]
+    assert (before["people"]["n"], before["left_out"]) == (after["people"]["n"], after["left_out"]) == (59, 1)
+    shares = [max(0, place % 5 - 1) / (CLAIMS - 1) if place % 3 == 0 else place % 5 / CLAIMS for place in range(59)]
+    assert after["people"]["value"] == pytest.approx(sum(shares) / 59)
+    assert reproduce(report) == []

@@ -81,7 +81,9 @@ function optional(id, text, draw) {
 function drawAnswer(sample, names) {
   const number = (index) => names.get(`claim:${index}`) ?? index + 1;
   const placed = sample.claims.filter((claim) => claim.start !== null).map((claim) => ({ ...claim, id: claim.index }));
-  fill("answer", ...answerParts(sample.answer, placed, sample.contexts.length, number));
+  byId("no-answer").hidden = sample.answer !== null;
+  byId("abstained").hidden = !sample.abstained;
+  fill("answer", ...(sample.answer === null ? [] : answerParts(sample.answer, placed, sample.contexts.length, number)));
   const elsewhere = sample.claims.filter((claim) => claim.start === null);
   byId("claims-block").hidden = !elsewhere.length;
   fill("claims", ...elsewhere.map(({ index, text }) => listedUnit(`claim:${index}`, number(index), text)));

@@ -3,7 +3,7 @@
  *
  * @typedef {{value: unknown, label: string, hotkey?: string, help?: string}} Option
  * @typedef {{key: string, name: string, unit: string, scale: string, prompt: string, help: string, required: boolean, cant_tell: boolean, options: Option[]}} Criterion
- * @typedef {{question: string, answer: string, answer_b: string|null, reference: string|null, contexts: {id: string|null, text: string}[],
+ * @typedef {{question: string, answer: string|null, answer_b: string|null, reference: string|null, abstained: boolean|null, contexts: {id: string|null, text: string}[],
  *   claims: import("../base/spans.js").Claim[], key_facts: string[], entities: string[]}} Sample
  * @typedef {{unit: string, criterion: string, value: unknown, cant_tell: string, comment: string, evidence: object[], revision: number, active_ms?: number}} Label
  * @typedef {{id: number, status: string, active_seconds: number, batch: {number: number, name: string, due_date: string|null},
