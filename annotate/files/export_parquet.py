@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
-from itertools import islice
+from itertools import chain, islice
 from typing import IO, Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from annotate.files.export_rows import Annotators, ExportedSample, verdict_rows
+from annotate.files.parquet_file import HOLDS_JSON
 
 _ROWS_AT_ONCE = 5000
+# Each with all of its texts.
+_SAMPLES_AT_ONCE = 200
 
 _SCHEMA = pa.schema(
     [
@@ -36,6 +39,14 @@ _SCHEMA = pa.schema(
         ("updated_at", pa.timestamp("us", tz="UTC")),
         ("claims_source", pa.string()),
         ("claims_revision", pa.int32()),
+        ("pipeline_version", pa.string()),
+        ("group_key", pa.string()),
+        ("retrieved_doc_ids", pa.list_(pa.string())),
+        ("relevant_doc_ids", pa.list_(pa.string())),
+        # Its shape is the data's own, which no type of Parquet holds: as JSON.
+        ("metadata", pa.string()),
+        ("abstained", pa.bool_()),
+        ("abstained_source", pa.string()),
     ]
 )
 
@@ -66,6 +77,39 @@ def write_parquet(samples: Iterable[ExportedSample], file: IO[bytes], annotators
     return count
 
 
+# Of samples: what is a list of texts, and what is JSON, as its shape is the data's own.
+_LISTS = ("key_facts", "entities", "retrieved_doc_ids", "relevant_doc_ids")
+_JSON = ("contexts", "claims", "metadata")
+
+
+def write_samples(rows: Iterable[dict[str, Any]], file: IO[bytes]) -> int:
+    """Rows of samples (annotate.files.sample_rows)."""
+    rows = iter(rows)
+    first = next(rows, None)
+    if first is None:
+        return 0
+    schema = pa.schema([_sample_field(name) for name in first])
+    rows, count = chain([first], rows), 0
+    with pq.ParquetWriter(file, schema, compression="zstd") as writer:
+        while chunk := list(islice(rows, _SAMPLES_AT_ONCE)):
+            writer.write_table(pa.Table.from_pylist([_as_json(row) for row in chunk], schema=schema))
+            count += len(chunk)
+    return count
+
+
+def _sample_field(name: str) -> pa.Field:
+    if name in _LISTS:
+        return pa.field(name, pa.list_(pa.string()))
+    if name == "abstained":
+        return pa.field(name, pa.bool_())
+    return pa.field(name, pa.string(), metadata=HOLDS_JSON if name in _JSON else None)
+
+
+def _as_json(row: dict[str, Any]) -> dict[str, Any]:
+    texts = {name: json.dumps(row[name], ensure_ascii=False) for name in _JSON if row[name] is not None}
+    return {**row, **texts}
+
+
 def _schema(annotators: Annotators) -> pa.Schema:
     columns = [pa.field(f"{name}.{what}", kind) for name in annotators.columns.values() for what, kind in _SAID.items()]
     return pa.schema([*_SCHEMA, *columns])
@@ -78,6 +122,7 @@ def _typed(row: dict[str, Any], schema: pa.Schema) -> dict[str, Any]:
         if column == "value" or column.endswith(".value"):
             typed[column] = _as_text(row[column])
             typed[f"{column}_number"] = _as_number(row[column])
+    typed["metadata"] = json.dumps(row["metadata"], ensure_ascii=False)
     typed["votes"] = [{**vote, "value": _as_text(vote["value"])} for vote in row["votes"]]
     return typed
 

@@ -25,6 +25,8 @@ from annotate.models.project import UnitKind
 # NAMED: by the name that files of labels know them by. NUMBERED: the reader of the file doesn't learn who they are.
 NUMBERED, NAMED = "numbered", "named"
 CHOICES = (NUMBERED, NAMED)
+# What a row of a file is, if not the verdict on a unit.
+SAMPLES = "samples"
 
 FIELDS: dict[str, Callable[[Label], Any]] = {
     "value": lambda label: label.value,
@@ -123,6 +125,7 @@ class Filters:
     include_disputed: bool = False
     include_single: bool = False
     annotators: str | None = None
+    rows: str | None = None
 
     @classmethod
     def read(cls, given: object, project: Project) -> Filters:
@@ -152,7 +155,14 @@ class Filters:
         columns = given.get("annotators")
         if columns is not None and columns not in CHOICES:
             raise Invalid("bad_filters", f"filters: annotators is one of {', '.join(CHOICES)}.")
+        if given.get("rows") not in (None, SAMPLES):
+            raise Invalid("bad_filters", f"filters: rows is {SAMPLES}.")
+        about_verdicts = sorted(name for name in given if name not in ("rows", "batch") and given[name])
+        if given.get("rows") and about_verdicts:
+            said = f"filters: {about_verdicts[0]} is about verdicts; a file of samples takes only a batch."
+            raise Invalid("bad_filters", said)
         return cls(
+            rows=given.get("rows"),
             criteria=_names(given, "criteria", known_keys),
             batch=batch,
             methods=_names(given, "methods", set(VerdictMethod.values)),
@@ -231,7 +241,7 @@ def exported_samples(project: Project, filters: Filters) -> Iterator[ExportedSam
     )
     samples = (
         Sample.objects.filter(project=project, pk__in=filters.apply(project).values("sample_id"))
-        .defer("metadata", "content_hash")
+        .defer("content_hash")
         .order_by("pk")
         .iterator(chunk_size=_CHUNK)
     )
@@ -276,6 +286,13 @@ def verdict_row(exported: ExportedSample, verdict: Verdict, annotators: Annotato
         "updated_at": verdict.updated_at,
         "claims_source": sample.claims_source if is_claim else None,
         "claims_revision": sample.claims_revision if is_claim else None,
+        "pipeline_version": sample.pipeline_version or None,
+        "group_key": sample.group_key or None,
+        "retrieved_doc_ids": sample.retrieved_doc_ids,
+        "relevant_doc_ids": sample.relevant_doc_ids,
+        "metadata": sample.metadata,
+        "abstained": sample.abstained,
+        "abstained_source": sample.abstained_source or None,
         **annotators.cells(exported.said.get((verdict.unit, verdict.criterion_id), [])),
     }
 

@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-import csv
-import io
-import json
-from collections.abc import Callable, Iterable
-from datetime import datetime
+from collections.abc import Callable, Collection, Iterable
 from typing import IO, Any
 from urllib.parse import quote
 
-import orjson
 from django.utils.translation import gettext as _
 
 import alignment
 from annotate.core.errors import Invalid
 from annotate.core.units import parse_unit, unit_text, units_of
-from annotate.files.cells import guard
+from annotate.files.cells import write_table
 from annotate.files.export_rows import Annotators, ExportedSample, verdict_rows
+from annotate.files.export_samples import write_lines, write_list
+from annotate.files.sample_rows import deepeval_row, ragas_row
 from annotate.models import Sample, Verdict
 from annotate.models.label import VerdictState
 from annotate.models.project import UnitKind
@@ -28,67 +25,54 @@ SUPPORT, RELEVANCE = "support", "relevance"
 
 
 def write_jsonl(samples: Iterable[ExportedSample], file: IO[bytes], annotators: Annotators) -> int:
-    count = 0
-    for row in verdict_rows(samples, annotators):
-        file.write(orjson.dumps(row, option=orjson.OPT_APPEND_NEWLINE | orjson.OPT_UTC_Z))
-        count += 1
-    return count
+    return write_lines(verdict_rows(samples, annotators), file)
 
 
 def write_csv(samples: Iterable[ExportedSample], file: IO[bytes], annotators: Annotators) -> int:
-    """Lists are JSON in their cell; texts that a spreadsheet would run as a formula get a ' in front."""
-    text = io.TextIOWrapper(file, encoding="utf-8", newline="", write_through=True)
-    writer = csv.writer(text)
-    count = 0
-    for row in verdict_rows(samples, annotators):
-        if not count:
-            writer.writerow([guard(column) for column in row])
-        writer.writerow([_cell(value) for value in row.values()])
-        count += 1
-    text.detach()
-    return count
-
-
-def _cell(value: Any) -> Any:
-    if isinstance(value, str):
-        return guard(value)
-    if isinstance(value, datetime):
-        return value.isoformat().replace("+00:00", "Z")  # as JSONL spells it
-    if isinstance(value, bool | list | dict):
-        return json.dumps(value, ensure_ascii=False)
-    return value
+    """Lists and objects are JSON in their cell."""
+    return write_table(verdict_rows(samples, annotators), file)
 
 
 def write_ragas(samples: Iterable[ExportedSample], file: IO[bytes], annotators: Annotators) -> int:
-    """Samples as evaluation libraries spell them, with a column per criterion.
+    """Samples as RAGAS spells them, with their verdicts."""
+    return write_lines(map(_ragas_row, samples), file)
+
+
+def write_deepeval(samples: Iterable[ExportedSample], file: IO[bytes], annotators: Annotators) -> int:
+    """Samples as DeepEval spells them, with their verdicts."""
+    return write_list(map(_deepeval_row, samples), file)
+
+
+def _ragas_row(exported: ExportedSample) -> dict[str, Any]:
+    return {
+        **ragas_row(exported.sample),
+        # Beside the contexts, one by one.
+        "retrieved_context_ids": [context["id"] for context in exported.sample.contexts],
+        **_said(exported, set(ragas_row(exported.sample))),
+    }
+
+
+def _deepeval_row(exported: ExportedSample) -> dict[str, Any]:
+    row = deepeval_row(exported.sample)
+    return {**row, **_said(exported, set(row))}
+
+
+def _said(exported: ExportedSample, columns: Collection[str]) -> dict[str, Any]:
+    """The claims as they are now, and a column per criterion.
 
     A criterion on the answer gives its value; one on claims, contexts, facts or entities gives a list with one entry
     per unit, null where there is no verdict. A claim that was dropped has no entry anywhere.
     """
-    count = 0
-    for exported in samples:
-        file.write(orjson.dumps(_ragas_row(exported), option=orjson.OPT_APPEND_NEWLINE))
-        count += 1
-    return count
-
-
-def _ragas_row(exported: ExportedSample) -> dict[str, Any]:
     sample = exported.sample
     faithful, reason = human_faithfulness(exported)
     row: dict[str, Any] = {
-        "sample_id": sample.external_id,
-        "user_input": sample.question,
-        "response": sample.answer,
-        "retrieved_contexts": [context["text"] for context in sample.contexts],
-        "retrieved_context_ids": [context["id"] for context in sample.contexts],
-        "reference": sample.reference,
         "claims": [unit_text(sample, unit) for unit in units_of(sample, UnitKind.CLAIM)],
         "human_faithfulness": faithful,
         "human_faithfulness_reason": reason,
         "abstained": sample.abstained,
         "abstained_source": sample.abstained_source or None,
     }
-    taken = set(row)
+    taken = {*row, *columns}
     for verdict in exported.verdicts:
         key = verdict.criterion.key
         column = f"verdict_{key}" if key in taken else key
@@ -176,8 +160,9 @@ WRITERS: dict[str, Writer] = {
     "csv": write_csv,
     "parquet": write_parquet,
     "ragas": write_ragas,
+    "deepeval": write_deepeval,
     "qrels": write_qrels,
 }
 # One row per unit and criterion, so that each annotator can have columns.
 TABLES = ("jsonl", "csv", "parquet")
-SUFFIXES = {"jsonl": "jsonl", "csv": "csv", "parquet": "parquet", "ragas": "jsonl", "qrels": "qrels"}
+SUFFIXES = {name: name for name in WRITERS} | {"ragas": "jsonl", "deepeval": "json"}

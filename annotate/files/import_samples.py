@@ -28,6 +28,7 @@ from annotate.files.copy_into import NULL, CopyInto, json, text, text_array
 from annotate.files.fields import METADATA, SAMPLE_FIELDS, squeeze
 from annotate.files.import_engine import Importer, Importing
 from annotate.files.problems import MAX_ID_CHARACTERS, VERSION_MARK, Attempts, RowError
+from annotate.files.sample_rows import SPELLINGS
 from annotate.files.streams import NumberedRow
 from annotate.models import Sample
 from annotate.models.sample import AbstainedSource, ClaimsSource

@@ -23,8 +23,18 @@ from kombu.exceptions import OperationalError
 from annotate.core.background import hand_over
 from annotate.core.errors import Conflict, Invalid, Unavailable
 from annotate.core.trail import note
-from annotate.files.export_rows import Annotators, ExportedSample, Filters, annotators_of, exported_samples, snapshot
+from annotate.files.export_rows import (
+    SAMPLES,
+    Annotators,
+    ExportedSample,
+    Filters,
+    annotators_of,
+    exported_samples,
+    snapshot,
+)
+from annotate.files.export_samples import SAMPLE_WRITERS
 from annotate.files.export_writers import RELEVANCE, SUFFIXES, TABLES, WRITERS
+from annotate.files.sample_rows import samples_of
 from annotate.labels.settled_read import STANDING, Standing
 from annotate.models import AuditEntry, Project, Release, User
 from annotate.models.label import VerdictState
@@ -77,6 +87,9 @@ def make_release(*, project: Project, user: User | None, file_format: str, filte
             "bad_filters",
             _("Columns per annotator fit one row per unit: %(formats)s.") % {"formats": ", ".join(TABLES)},
         )
+    if chosen.rows is not None and file_format not in SAMPLE_WRITERS:
+        said = _("Samples as they were imported leave as: %(formats)s.")
+        raise Invalid("bad_filters", said % {"formats": ", ".join(SAMPLE_WRITERS)})
     if file_format == "qrels":
         chosen = _only_relevance(chosen)
     stored_as = f"{_FOLDER}/{uuid.uuid4()}.{SUFFIXES[file_format]}"
@@ -98,7 +111,10 @@ def _write(file: IO[bytes], project: Project, file_format: str, filters: Filters
     tally = _Tally()
     with snapshot():
         annotators = annotators_of(project, filters.apply(project), filters.annotators)
-        rows = WRITERS[file_format](tally.watch(exported_samples(project, filters)), file, annotators)
+        if filters.rows is None:
+            rows = WRITERS[file_format](tally.watch(exported_samples(project, filters)), file, annotators)
+        else:
+            rows = tally.samples = SAMPLE_WRITERS[file_format](samples_of(project, filters.batch), file)
         states = _states(project, filters)
         agreed = _agreement(project, tally, annotators)
         abstained = abstentions(project, batch=filters.batch)
@@ -241,7 +257,8 @@ def open_release(release: Release) -> IO[bytes]:
 
 
 def download_name(release: Release) -> str:
-    return f"{release.project.slug}-{release.number}-{release.file_format}.{SUFFIXES[release.file_format]}"
+    what = f"{SAMPLES}-" if release.filters.get("rows") else ""
+    return f"{release.project.slug}-{release.number}-{what}{release.file_format}.{SUFFIXES[release.file_format]}"
 
 
 @cache

@@ -17,7 +17,7 @@ from annotate.api.files import as_download, errors_as_csv
 from annotate.core.bodies import one_file, takes_at_most
 from annotate.core.errors import Refusal
 from annotate.core.rows import first_or_raise
-from annotate.files.export_rows import NAMED, NUMBERED
+from annotate.files.export_rows import NAMED, NUMBERED, SAMPLES
 from annotate.files.fields import IGNORE, METADATA
 from annotate.files.import_engine import NO_PREVIEW, Preview
 from annotate.files.import_jobs import as_it_stands, create_job, preview, start
@@ -66,6 +66,7 @@ FORMATS = (
     ("csv", gettext_lazy("CSV: the same as a table")),
     ("parquet", gettext_lazy("Parquet: the same, typed")),
     ("ragas", gettext_lazy("Evaluation library (RAGAS spelling): samples with their verdicts")),
+    ("deepeval", gettext_lazy("Evaluation library (DeepEval spelling): samples with their verdicts")),
     ("qrels", gettext_lazy("TREC qrels: relevance of contexts")),
 )
 
@@ -75,11 +76,19 @@ FORMAT_NAMES = {
     "csv": "CSV",
     "parquet": "Parquet",
     "ragas": gettext_lazy("Evaluation library (RAGAS spelling)"),
+    "deepeval": gettext_lazy("Evaluation library (DeepEval spelling)"),
     "qrels": "TREC qrels",
 }
 
 
 class ReleaseForm(forms.Form):
+    rows = forms.ChoiceField(
+        label=gettext_lazy("What it holds"),
+        required=False,
+        choices=(("", gettext_lazy("Verdicts")), (SAMPLES, gettext_lazy("All samples, as they were imported"))),
+        widget=forms.RadioSelect,
+        help_text=gettext_lazy("A file of samples can be imported again. TREC qrels hold verdicts only."),
+    )
     file_format = forms.ChoiceField(label=gettext_lazy("Format"), choices=FORMATS, widget=forms.RadioSelect)
     annotators = forms.ChoiceField(
         label=gettext_lazy("Columns per annotator"),
@@ -244,7 +253,11 @@ def exports(page: ProjectPage) -> HttpResponse:
                 project=page.project,
                 user=page.user,
                 file_format=form.cleaned_data["file_format"],
-                filters={"annotators": form.cleaned_data["annotators"] or None},
+                filters={
+                    "annotators": form.cleaned_data["annotators"] or None,
+                    "include_single": form.cleaned_data["include_single"],
+                    "rows": form.cleaned_data["rows"] or None,
+                },
             )
             messages.success(page.request, _("Release %(n)d is made.") % {"n": release.number})
             return page.redirect("export")

@@ -7,7 +7,7 @@ from typing import Any
 from django.core.management.base import CommandError, CommandParser
 
 from annotate.core.errors import Refusal
-from annotate.files.export_rows import CHOICES
+from annotate.files.export_rows import CHOICES, SAMPLES
 from annotate.files.export_writers import WRITERS
 from annotate.files.releases import make_release, open_release
 from annotate.management.base import OneLineCommand
@@ -27,6 +27,7 @@ class Command(OneLineCommand):
             "--include-disputed", action="store_true", help="also units that no rule settles, without a value"
         )
 
+        parser.add_argument("--samples", action="store_true", help="samples as they were imported, not verdicts")
         parser.add_argument(
             "--annotators",
             choices=CHOICES,
@@ -39,6 +40,7 @@ class Command(OneLineCommand):
             "batch": options["batch"],
             "include_disputed": options["include_disputed"],
             "annotators": options["annotators"],
+            "rows": SAMPLES if options["samples"] else None,
         }
         try:
             project = project_named(slug)

@@ -107,6 +107,13 @@ def test_jsonl(project: Project) -> None:
         "labels": [{"label": 11, "revision": 2}],
         "claims_source": "file",
         "claims_revision": 1,
+        "pipeline_version": None,
+        "group_key": None,
+        "retrieved_doc_ids": [],
+        "relevant_doc_ids": [],
+        "metadata": {},
+        "abstained": False,
+        "abstained_source": "rule",
     }
 
 
@@ -138,7 +145,14 @@ def test_ragas(project: Project) -> None:
         "response": "One. Two.",
         "retrieved_contexts": [NASTY, "c1"],
         "retrieved_context_ids": ["doc 1", None],
+        "reference_context_ids": [],
         "reference": "ref",
+        "answer_b": None,
+        "key_facts": [],
+        "entities": [],
+        "pipeline_version": None,
+        "group_key": None,
+        "metadata": {},
         "claims": ["One.", "Two."],
         "human_faithfulness": 0.5,
         "human_faithfulness_reason": None,
@@ -190,7 +204,7 @@ def test_qrels_need_whole_grades(project: Project) -> None:
     assert not Release.objects.exists()
 
 
-@pytest.mark.parametrize("file_format", ["jsonl", "csv", "parquet", "ragas", "qrels"])
+@pytest.mark.parametrize("file_format", ["jsonl", "csv", "parquet", "ragas", "deepeval", "qrels"])
 def test_same_data_same_file(file_format: str, project: Project) -> None:
     first, second = (make_release(project=project, user=None, file_format=file_format) for _ in range(2))
 
