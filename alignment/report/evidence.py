@@ -125,7 +125,8 @@ class Evidence:
     drawn. ``seed``: the project's.
 
     ``sizes``: of each sample with labels, how many units of the criterion's kind it has; empty where it has one of
-    them. ``whole``: what judges gave such samples as a whole (unit "answer"), of each judge its latest version.
+    them. ``dropped``: of those of them that have such, the indices that are no units any more.
+    ``whole``: what judges gave such samples as a whole (unit "answer"), of each judge its latest version.
     ``measures``: which metric a dimension of these names; a dimension that names none is compared with each.
     ``abstained``: how many answers of the project abstain; they have no claims, and are in none of the rest.
     """
@@ -147,6 +148,7 @@ class Evidence:
     metadata: Mapping[str, Mapping[str, Value]] = field(default_factory=dict)
     chances: Mapping[str, Chance] = field(default_factory=dict)
     sizes: Mapping[str, int] = field(default_factory=dict)
+    dropped: Mapping[str, Sequence[int]] = field(default_factory=dict)
     whole: Sequence[JudgeScores] = ()
     measures: Mapping[str, str] = field(default_factory=dict)
     unsettled: Mapping[UnitKey, Unsettled] = field(default_factory=dict)
@@ -230,6 +232,7 @@ def evidence_as_dict(evidence: Evidence) -> dict[str, Any]:
         "judges": [_said(one) for one in evidence.judges],
         "earlier": [_said(one) for one in evidence.earlier],
         "sizes": dict(evidence.sizes),
+        "dropped": {sample: list(indices) for sample, indices in evidence.dropped.items()},
         "whole": [_said(one) for one in evidence.whole],
         "measures": dict(evidence.measures),
         "abstained": evidence.abstained,
@@ -271,6 +274,7 @@ def evidence_from_dict(found: Mapping[str, Any]) -> Evidence:
         settled_only=found["settled_only"],
         declared=[Declared(**row) for row in found["declared"]],
         abstained=found["abstained"],
+        dropped=found["dropped"],
     )
 
 
@@ -287,6 +291,7 @@ def _of_before(found: Mapping[str, Any]) -> dict[str, Any]:
         "settled_only": False,
         "declared": [],
         "abstained": 0,
+        "dropped": {},
         "ratings": {**found["ratings"], "too_fast": [], "waiting": []},
     }
     return {**found, **since, "format": FORMAT}

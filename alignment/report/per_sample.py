@@ -100,11 +100,11 @@ class _Sheet:
         self.samples = {sample: row for row, sample in enumerate(dict.fromkeys(sample for sample, _ in units))}
         self.sizes = np.array([evidence.sizes.get(sample, 0) for sample in self.samples], dtype=np.int64)
         self.width = int(self.sizes.max(initial=0))
-        ranks = [int(unit.partition(":")[2]) for _, unit in units]
+        ranks = [_rank(int(unit.partition(":")[2]), evidence.dropped.get(sample, ())) for sample, unit in units]
         self.place = {
             unit: self.samples[unit[0]] * self.width + rank
             for unit, rank in zip(units, ranks, strict=True)
-            if rank < evidence.sizes.get(unit[0], 0)
+            if rank is not None and rank < evidence.sizes.get(unit[0], 0)
         }
 
     def of_units(self, values: Mapping[UnitKey, float]) -> Floats:
@@ -127,6 +127,11 @@ class _Sheet:
 
     def rng(self, *names: str) -> np.random.Generator:
         return self.reference.rng("per sample", about=names)
+
+
+def _rank(index: int, dropped: Sequence[int]) -> int | None:
+    """A unit's place among those that its sample has; None when it is none any more."""
+    return None if index in dropped else index - sum(gone < index for gone in dropped)
 
 
 class _Sides(NamedTuple):

@@ -195,3 +195,15 @@ def unit_counts(criterion: Criterion, samples: Collection[str]) -> dict[str, int
         .order_by(Collate("external_id", "C"))
     )
     return dict(rows.values_list("external_id", "units"))
+
+
+def dropped_claims(criterion: Criterion, samples: Collection[str]) -> dict[str, list[int]]:
+    """Of those of these samples that have such, the indices of claims that are units no more; nothing for another kind
+    of unit."""
+    if criterion.unit != UnitKind.CLAIM:
+        return {}
+    rows = samples_named(criterion.project, samples).filter(claims__contains=[{"dropped": True}])
+    return {
+        name: [index for index, claim in enumerate(claims) if is_dropped(claim)]
+        for name, claims in rows.order_by(Collate("external_id", "C")).values_list("external_id", "claims")
+    }

@@ -14,7 +14,7 @@ from annotate.labels.read import seconds_per_choice
 from annotate.labels.settled_read import unsettled_units, waiting_labels
 from annotate.models import AuditEntry, Batch, Criterion, User
 from annotate.models.project import UnitKind
-from annotate.samples.read import abstentions, metadata_of, unit_counts
+from annotate.samples.read import abstentions, dropped_claims, metadata_of, unit_counts
 from annotate.tasks.too_fast_read import too_fast_tasks
 from annotate.verdicts.ratings_read import (
     RatingColumns,
@@ -45,6 +45,7 @@ def evidence_of(criterion: Criterion, *, reader: Reader, settled_only: bool = Tr
         metadata=metadata_of(criterion.project, samples),
         chances={name: alignment.report.Chance(*chance) for name, chance in chances_of(criterion).items()},
         sizes=unit_counts(criterion, samples),
+        dropped=dropped_claims(criterion, samples),
         abstained=abstentions(criterion.project) if criterion.unit == UnitKind.CLAIM else 0,
     )
 

@@ -87,6 +87,8 @@ def fingerprint_of(evidence: alignment.report.Evidence, parameters: dict[str, An
     add([(name, *chance) for name, chance in sorted(evidence.chances.items())])
     add(sorted(evidence.sizes.items()))
     add(sorted(evidence.measures.items()))
+    if evidence.dropped:
+        add(["dropped", sorted((sample, list(gone)) for sample, gone in evidence.dropped.items())])
     if evidence.abstained:
         add(["abstained", evidence.abstained])
     for judges in (evidence.judges, evidence.earlier, evidence.whole):

@@ -215,3 +215,20 @@ def test_few_samples_have_a_caveat():
     few = replace(few, units=kept, raters=["ann"] * len(kept), values=few.values[: len(kept)], verdicts={})
     assert figures(few)[2]["metrics"][0]["caveat"] == FEW_SAMPLES
     assert figures(evidence(SUPPORT))[2]["metrics"][0]["caveat"] is None
+
+
+def test_claims_that_are_gone_leave_no_hole():
+    found = evidence(SUPPORT, judges=[])
+    expected = figures(found)[2]["metrics"][0]
+    # The same, where every sample of several had another second claim once.
+    moved = {unit: (unit[0], f"claim:{int(unit[1][6:]) + 1}") for unit in found.units if unit[1] != "claim:0"}
+    dropped = {sample: [1] for sample, size in SIZES.items() if size > 1}
+    holed = replace(
+        found,
+        units=[moved.get(unit, unit) for unit in found.units],
+        verdicts={moved.get(unit, unit): value for unit, value in found.verdicts.items()},
+        dropped=dropped,
+    )
+    metric = figures(holed)[2]["metrics"][0]
+    assert (metric["people"]["value"], metric["left_out"]) == (expected["people"]["value"], expected["left_out"])
+    assert figures(evidence_from_dict(evidence_as_dict(holed)))[2]["metrics"][0] == metric

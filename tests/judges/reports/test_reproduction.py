@@ -59,7 +59,19 @@ report = copied_from_world()
 def test_evidence_comes_back_from_json_as_it_was(report: AlignmentReport) -> None:
     evidence = _with_everything(full_evidence(report.criterion))
     back = evidence_from_dict(json.loads(json.dumps(evidence_as_dict(evidence))))
-    for name in ("criterion", "seed", "verdicts", "is_dev", "before", "metadata", "sizes", "measures"):
+    for name in (
+        "criterion",
+        "seed",
+        "verdicts",
+        "is_dev",
+        "before",
+        "metadata",
+        "sizes",
+        "dropped",
+        "measures",
+        "unsettled",
+        "declared",
+    ):
         assert getattr(back, name) == getattr(evidence, name)
     for name in ("units", "raters", "values", "days", "seconds"):
         assert list(getattr(back, name)) == list(getattr(evidence, name))
@@ -81,6 +93,7 @@ def _with_everything(evidence: Evidence) -> Evidence:
         earlier=[replace(evidence.judges[0], version="0", again={unit: [0.5, 1.0]})],
         metadata={unit[0]: {"topic": "tax", "length": 3, "long": False}},
         sizes={unit[0]: 3},
+        dropped={unit[0]: [1]},
         whole=[replace(evidence.judges[0], dimension="faithfulness")],
         measures={"faithfulness": "faithfulness"},
         unsettled={unit: "single"},
