@@ -168,7 +168,8 @@ class GoldView(ProjectAPIView):
         Those to the criteria as they are now. `to_set_again=true`: those to earlier versions that a change of the
         criterion touched; set them again, or take them back.
         """
-        return to_set_again(self.project) if asked.get("to_set_again") == "true" else known_answers(self.project)
+        read = to_set_again if asked.get("to_set_again") == "true" else known_answers
+        return read(self.project, reader=self.user)
 
     @answers(shapes.GoldChanged, request=shapes.GoldRow(many=True))
     def post(self, request: Request, slug: str) -> dict[str, Any]:

@@ -133,8 +133,21 @@ class Flag(
     resolved_by = s.CharField(source="resolved_by.username", allow_null=True)
 
 
+class FlagListed(Shape):
+    id = s.IntegerField(source="flag.id")
+    sample = s.IntegerField(source="flag.sample_id")
+    sample_id = s.CharField(source="flag.sample.external_id")
+    reason = s.CharField()
+    raised_by = s.CharField(source="by.username", allow_null=True, help_text="null where names are hidden from you.")
+    created_at = s.DateTimeField(source="flag.created_at")
+    resolution = s.CharField()
+    resolved_by = s.CharField(source="flag.resolved_by.username", allow_null=True)
+    resolved_at = s.DateTimeField(source="flag.resolved_at", allow_null=True)
+    held_back = s.BooleanField(help_text="You still have the sample to label, so reason and resolution are empty.")
+
+
 class FlagPage(Page):
-    results = Flag(many=True)
+    results = FlagListed(many=True)
 
 
 class FlagsAsked(Shape, required=""):

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import Any
 
-from django.db.models import QuerySet
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -21,9 +20,9 @@ from annotate.labels.gold_read import feedback_after
 from annotate.models import Flag, Project, Task, User
 from annotate.projects.read import one_batch, people_of, person_of
 from annotate.samples.flags import raise_flag, resolve_flag
-from annotate.samples.read import flags_of
+from annotate.samples.read import Flags
 from annotate.tasks.labelling import Finished, LabelInput, keep_task, known_task_ids, save_label, skip_task, submit_task
-from annotate.tasks.read import next_task, own_task, tasks_of, work_progress
+from annotate.tasks.read import ShownTasks, next_task, own_task, tasks_of, work_progress
 from annotate.tasks.task_queue import take_following, take_task
 from annotate.tasks.write import hand_on_tasks, reassign_tasks, release_task, reopen_task, return_task
 
@@ -32,16 +31,18 @@ class BatchTasksView(ProjectAPIView):
     actions = {"GET": "batches.read"}
 
     @answers(shapes.TaskPage, query=shapes.TasksAsked)
-    def get(self, request: Request, asked: dict[str, str], slug: str, number: int) -> QuerySet[Task]:
+    def get(self, request: Request, asked: dict[str, str], slug: str, number: int) -> ShownTasks:
         """The tasks of a batch: whose they are, and how far.
 
-        Sorted by sample. Tasks that measure their annotator are listed for admins only.
+        Sorted by sample. Tasks that measure their annotator are listed for admins only. What others wrote of a sample
+        that you still have to label is left out, and so is what a reviewer asked for, where names are hidden from you.
         """
         return tasks_of(
             one_batch(self.project, number),
             measuring=may(self.role, "gold.read"),
             status=asked.get("status", ""),
             username=asked.get("annotator", ""),
+            reader=self.user,
         )
 
 
@@ -241,15 +242,16 @@ class FlagsView(ProjectAPIView):
     actions = {"GET": "flags.read"}
 
     @answers(samples_serializers.FlagPage, query=samples_serializers.FlagsAsked)
-    def get(self, request: Request, asked: dict[str, str], slug: str) -> QuerySet[Flag]:
+    def get(self, request: Request, asked: dict[str, str], slug: str) -> Flags:
         """The flags that wait, or those that were resolved.
 
-        The latest first. `sample` is the number of the sample, `sample_id` the id of its file.
+        The latest first. `sample` is the number of the sample, `sample_id` the id of its file. What others say of a
+        sample that you still have to label is held back.
         """
         state = asked.get("state", "waiting")
         if state not in STATES:
             raise Refusal("bad_state", "state: waiting or resolved.")
-        return flags_of(self.project, resolved=STATES[state])
+        return Flags(self.project, reader=self.user, resolved=STATES[state])
 
 
 class FlagResolveView(ProjectAPIView):

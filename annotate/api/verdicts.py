@@ -10,7 +10,6 @@ from annotate.api.base import ProjectAPIView, expected_revision
 from annotate.api.schema import IF_MATCH, answers
 from annotate.api.serializers import Nothing, With
 from annotate.core.errors import Invalid
-from annotate.core.permissions import may
 from annotate.models import Criterion, Verdict
 from annotate.verdicts.adjudication import accept_agreed, accept_probable, approve, decide, mark_read, send_back
 from annotate.verdicts.disputes_read import one_dispute
@@ -33,9 +32,6 @@ class DisputesView(ProjectAPIView):
         sent back to an annotator is listed with `state=returned` only, until it is submitted again. What needs nobody
         is listed with `state=agreed`, for whoever wants to check it.
         """
-        annotator = asked.get("annotator", "")
-        if annotator and not (self.project.show_names or may(self.role, "adjudication.names")):
-            raise Invalid("names_hidden", _("Who said what is hidden in this project."))
         return Queue(
             self.project,
             reader=self.user,
@@ -43,7 +39,7 @@ class DisputesView(ProjectAPIView):
             batch=asked.get("batch"),
             state=asked.get("state") or "",
             order=asked.get("order") or ORDERS[0],
-            annotator=annotator,
+            annotator=asked.get("annotator", ""),
             share=asked.get("share", 100) / 100,
             seed=asked.get("seed", 0),
         )

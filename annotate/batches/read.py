@@ -10,6 +10,7 @@ from typing import Any
 
 from django.db.models import Avg, Count, Q, QuerySet
 
+from annotate.core.blindness import Reader
 from annotate.core.rows import fetch_all
 from annotate.core.units import KIND_ORDER, asks_sql, count_sql, without_abstentions
 from annotate.labels.read import is_carried, of_batch
@@ -17,8 +18,8 @@ from annotate.labels.settled_read import HOLDING, STANDING, Standing
 from annotate.models import Batch, BatchSample, Criterion, Flag, Label, Project, Release, Sample, Task, User, Verdict
 from annotate.models.batch import OPEN_TASK_STATUSES, BatchStatus, Purpose, Strategy, TaskStatus
 from annotate.models.label import RULED_METHODS, VerdictState
-from annotate.tasks.read import free_samples
 from annotate.samples.read import asked_by
+from annotate.tasks.read import free_samples, without_words
 
 
 @dataclass(frozen=True)
@@ -146,10 +147,10 @@ def open_flags(batch: Batch) -> int:
     ).count()
 
 
-def batch_skips(batch: Batch) -> list[Task]:
-    """The tasks that were skipped, each with its reason, for an admin to look at."""
+def batch_skips(batch: Batch, *, reader: Reader) -> list[Task]:
+    """The tasks that were skipped, each with its reason, as far as the reader may know it."""
     skipped = Task.objects.filter(batch=batch, status=TaskStatus.SKIPPED).select_related("sample", "annotator")
-    return list(skipped.order_by("sample_id", "annotator__username"))
+    return without_words(skipped.order_by("sample_id", "annotator__username"), batch.project, reader=reader)
 
 
 _UNITS = " ".join(f"WHEN '{kind}' THEN {count_sql(kind)}" for kind in KIND_ORDER)

@@ -260,8 +260,8 @@ class LabelImporter(Importer):
             else:
                 conflict = RowError(
                     "conflict",
-                    f"This rater's label of {row.unit} is there already and says “{str(present[0])[:60]}”"
-                    f"{'' if present[0] != row.value else ' with another comment or evidence'}. Imported labels never "
+                    f"This rater's label of {row.unit} is there already, with another "
+                    f"{'value' if present[0] != row.value else 'comment or other evidence'}. Imported labels never "
                     "change: give this one another rater name, or take it out of the file.",
                     field="value",
                     excerpt=row.value,

@@ -7,7 +7,7 @@ import tomllib
 import uuid
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from importlib.metadata import version
 from pathlib import Path
@@ -18,9 +18,11 @@ from django.db import transaction
 from django.db.models import Count, Max, Q
 from django.utils import timezone
 from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 from kombu.exceptions import OperationalError
 
 from annotate.core.background import hand_over
+from annotate.core.blindness import SYSTEM, samples_still_to_label
 from annotate.core.errors import Conflict, Invalid, Unavailable
 from annotate.core.trail import note
 from annotate.files.export_rows import (
@@ -158,7 +160,7 @@ def _agreement(project: Project, tally: _Tally, annotators: Annotators) -> dict[
     found = {}
     for name, counted in sorted(tally.criteria.items()):
         criterion = project.criteria.get(key=counted["key"], version=counted["version"])
-        figures = agreement(criterion)
+        figures = agreement(criterion, reader=SYSTEM)
         found[name] = {field: figures[field] for field in ("units", "ratings", "raters", "estimates")}
         found[name]["raters"] = annotators.names(found[name]["raters"])
     return found
@@ -208,8 +210,10 @@ def _number(
 def hand_out(release: Release, *, actor: User) -> IO[bytes]:
     """The file for a download, which the worker notes in the trail: a download is a GET, and changes no row.
 
-    Raises as `open_release`, and Unavailable when the worker can't be told: no file leaves without a note.
+    Raises as `open_release`; Conflict while the actor still has samples of it to label, about which it says what others
+    said; and Unavailable when the worker can't be told: no file leaves without a note.
     """
+    _require_told(release, actor)
     file = open_release(release)
     try:
         hand_over("annotate.tasks.note_download", release.pk, actor.pk, timezone.now().isoformat())
@@ -220,6 +224,27 @@ def hand_out(release: Release, *, actor: User) -> IO[bytes]:
             _("The worker can’t be reached, so this download can’t be noted in the trail. Try again later."),
         ) from error
     return file
+
+
+def _require_told(release: Release, actor: User) -> None:
+    if release.filters.get("rows") == SAMPLES:
+        return
+    given = {name: value for name, value in release.filters.items() if name in ("criteria", "batch")}
+    # Whatever state they are in now: what was settled then may be disputed again, or rest on a single label, and an
+    # answer may abstain since.
+    everything = replace(Filters.read(given, release.project), include_disputed=True, include_single=True)
+    verdicts = everything.with_abstentions(release.project)
+    samples = set(verdicts.order_by().values_list("sample", flat=True))
+    blind = len(samples_still_to_label(actor, samples))
+    if blind:
+        said = ngettext(
+            "This release says what others said about %(n)d sample that you still have to label. You can have it once "
+            "you have submitted that.",
+            "This release says what others said about %(n)d samples that you still have to label. You can have it once "
+            "you have submitted those.",
+            blind,
+        )
+        raise Conflict("still_to_label", said % {"n": blind})
 
 
 def note_download(release_id: int, actor_id: int, at: str) -> None:

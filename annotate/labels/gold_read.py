@@ -14,7 +14,7 @@ from django.db.models import Exists, OuterRef, Q, QuerySet
 
 import alignment
 from alignment.base.estimate import Estimate, remark
-from annotate.core.blindness import STILL_TO_LABEL, parameters
+from annotate.core.blindness import STILL_TO_LABEL, Reader, parameters, without_held_back
 from annotate.core.rows import fetch_all
 from annotate.core.units import no_abstention, without_abstentions
 from annotate.models import Batch, BatchCriterion, Criterion, GoldAnswer, Project, Sample, Task, User, Verdict
@@ -56,12 +56,13 @@ def gold_for(
     return [(pk, tag_of.get(pk, "")) for pk in free]
 
 
-def known_answers(project: Project) -> QuerySet[GoldAnswer]:
-    """Those to the criteria as they are now, in import order of their samples."""
-    return _listed(GoldAnswer.objects.filter(sample__project=project, criterion__is_current=True))
+def known_answers(project: Project, *, reader: Reader) -> QuerySet[GoldAnswer]:
+    """Those to the criteria as they are now, in import order of their samples; none of samples that the reader still
+    has to label."""
+    return _listed(GoldAnswer.objects.filter(sample__project=project, criterion__is_current=True), reader)
 
 
-def to_set_again(project: Project) -> QuerySet[GoldAnswer]:
+def to_set_again(project: Project, *, reader: Reader) -> QuerySet[GoldAnswer]:
     """Those to earlier versions of a criterion that later ones don't have: what a change of the criterion touched.
     Tasks of batches that ask the earlier version are still measured by them."""
     later = GoldAnswer.objects.filter(
@@ -70,11 +71,13 @@ def to_set_again(project: Project) -> QuerySet[GoldAnswer]:
         criterion__key=OuterRef("criterion__key"),
         criterion__version__gt=OuterRef("criterion__version"),
     )
-    return _listed(GoldAnswer.objects.filter(~Exists(later), sample__project=project, criterion__is_current=False))
+    touched = GoldAnswer.objects.filter(~Exists(later), sample__project=project, criterion__is_current=False)
+    return _listed(touched, reader)
 
 
-def _listed(answers: QuerySet[GoldAnswer]) -> QuerySet[GoldAnswer]:
-    return answers.select_related("sample", "criterion").order_by("sample_id", "criterion__position", "unit", "id")
+def _listed(answers: QuerySet[GoldAnswer], reader: Reader) -> QuerySet[GoldAnswer]:
+    told = without_held_back(answers, reader=reader)
+    return told.select_related("sample", "criterion").order_by("sample_id", "criterion__position", "unit", "id")
 
 
 _WRONG = f"""

@@ -11,7 +11,7 @@ reason in its place; that they said something, and all the rest of the trail, is
 from __future__ import annotations
 
 import base64
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import date, datetime, time, timedelta
 from typing import Any
@@ -20,10 +20,21 @@ from django.db.models import Q, QuerySet
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from annotate.core.blindness import Reader, samples_still_to_label, still_to_label, why_held_back
+from annotate.core.blindness import Reader, may_know_names, samples_still_to_label, still_to_label, why_held_back
 from annotate.core.errors import Invalid
 from annotate.core.rows import fetch_all, first_or_raise
-from annotate.models import AuditEntry, ClaimEdit, Label, LabelEvent, Project, Sample, User, Verdict, VerdictEvent
+from annotate.models import (
+    AuditEntry,
+    ClaimEdit,
+    Label,
+    LabelEvent,
+    Project,
+    Sample,
+    Task,
+    User,
+    Verdict,
+    VerdictEvent,
+)
 
 PAGE_SIZE = 50
 _CHUNK = 500
@@ -181,36 +192,40 @@ def _happenings(keys: list[_Key], project: Project, reader: User) -> list[Happen
     return _without_what_is_held_back([found[rank, pk] for _at, rank, pk in keys], project, reader)
 
 
-# The details that tell what was said, by log, and what stands in their place. Of other entries only known answers do.
-_TELLING: dict[str, dict[str, Any]] = {
-    LABELS: {"value": None, "before": None, "cant_tell": "", "comment": ""},
-    VERDICTS: {"value": None, "reason": ""},
-    "entry": {"value": None},
-}
+# The details that tell what was said, and what stands in their place.
+_TELLING: dict[str, Any] = {
+    "value": None, "before": None, "cant_tell": "", "comment": "", "reason": "", "message": "", "resolution": "",
+}  # fmt: skip
+# Other entries that tell something about a sample. In the subject of a known answer the unit follows the sample's own
+# id (annotate.batches.gold).
 _KNOWN_ANSWERS = ("gold.set", "gold.removed")
+_OF_FLAG, _OF_TASK = "flag.resolved", "task.returned"
 
 
 def _without_what_is_held_back(rows: list[Happening], project: Project, reader: User) -> list[Happening]:
-    # In the subject of a known answer the unit follows the sample's own id (annotate.batches.gold).
-    ids_of = [row.subject.rpartition(": ")[0] if row.log == "entry" else row.subject for row in rows]
-    names = [name if _tells(row, reader) else "" for row, name in zip(rows, ids_of, strict=True)]
-    samples = Sample.objects.filter(project=project, external_id__in=set(names) - {""})
+    # The actor of an imported label is not its rater.
+    others = [row for row in rows if row.actor != reader or not row.details.get("own", True)]
+    tasks = {row.details["task"] for row in others if row.action == _OF_TASK}
+    of_task = dict(Task.objects.filter(pk__in=tasks).values_list("pk", "sample__external_id"))
+    names = {id(row): name for row in others if (name := _sample_of(row, of_task))}
+    samples = Sample.objects.filter(project=project, external_id__in=set(names.values()))
     ids = dict(samples.values_list("external_id", "id"))
     blind = samples_still_to_label(reader, ids.values())
-    return [
-        replace(row, details={**row.details, **_TELLING[row.log], "held_back": why_held_back()})
-        if ids.get(name) in blind
-        else row
-        for row, name in zip(rows, names, strict=True)
-    ]
+    return [_held_back(row) if ids.get(names.get(id(row), "")) in blind else row for row in rows]
 
 
-def _tells(row: Happening, reader: User) -> bool:
-    """Whether the row tells what another user said."""
-    if row.log == CLAIMS or (row.log == "entry" and row.action not in _KNOWN_ANSWERS):
-        return False
-    # The actor of an imported label is not its rater.
-    return row.actor != reader or not row.details.get("own", True)
+def _sample_of(row: Happening, of_task: Mapping[int, str]) -> str | None:
+    """The own id of the sample about which the row tells something."""
+    if row.log in (LABELS, VERDICTS) or row.action == _OF_FLAG:
+        return row.subject
+    if row.action in _KNOWN_ANSWERS:
+        return row.subject.rpartition(": ")[0]
+    return of_task.get(row.details["task"]) if row.action == _OF_TASK else None
+
+
+def _held_back(row: Happening) -> Happening:
+    telling = {name: nothing for name, nothing in _TELLING.items() if name in row.details}
+    return replace(row, details={**row.details, **telling, "held_back": why_held_back()})
 
 
 def _entries(ids: list[int]) -> list[Happening]:
@@ -309,11 +324,15 @@ def _unit_of(said: Label | Verdict) -> dict[str, Any]:
 
 def unit_history(*, sample: Sample, reader: Reader) -> dict[str, list[Happening]]:
     """Unit -> everything that was ever said and decided about it, oldest first; nothing while the reader still has the
-    sample to label."""
+    sample to label. Where they may not know who said what, only what was decided: when a label was given tells whose it
+    is, beside the times of tasks."""
     if still_to_label(reader, sample):
         return {}
+    labels = LabelEvent.objects.filter(label__sample=sample)
+    if not may_know_names(reader, sample.project):
+        labels = labels.none()
     rows = [
-        *_labels(LabelEvent.objects.filter(label__sample=sample).values_list("pk", flat=True)),
+        *_labels(labels.values_list("pk", flat=True)),
         *_verdicts(VerdictEvent.objects.filter(verdict__sample=sample).values_list("pk", flat=True)),
     ]
     history: dict[str, list[Happening]] = {}

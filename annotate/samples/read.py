@@ -13,10 +13,11 @@ from functools import reduce
 from operator import or_
 from typing import Any
 
-from django.db.models import Count, Max, Min, QuerySet
+from django.db.models import Count, F, Max, Min, QuerySet
 from django.db.models.functions import Collate
 from django.utils.translation import gettext as _
 
+from annotate.core.blindness import Reader, may_know_names, samples_still_to_label
 from annotate.core.errors import Invalid
 from annotate.core.rows import Row, fetch_all
 from annotate.core.units import LISTED_KINDS, UnitCount, asks_any, is_dropped
@@ -168,14 +169,48 @@ def sample_tags(key: str, samples: Collection[int]) -> dict[int, str]:
     return {pk: text for pk, _name, text, _kind in rows if text}
 
 
-def flags_of(project: Project, *, resolved: bool = False) -> QuerySet[Flag]:
-    """The latest first: those that wait, or those that were resolved."""
-    return (
-        Flag.objects.filter(project=project, resolved_at__isnull=not resolved)
-        .select_related("sample", "raised_by", "resolved_by", "task__batch")
-        .defer("sample__answer", "sample__contexts", "sample__claims", "sample__metadata")
-        .order_by("-id")
-    )
+@dataclass(frozen=True, slots=True)
+class ShownFlag:
+    """held_back: reason and resolution are empty, as the reader still has to label the sample, and what others say of
+    it may say what is right. by: who raised it; None where the reader may not know names."""
+
+    flag: Flag
+    by: User | None
+    reason: str
+    resolution: str
+    held_back: bool
+
+
+@dataclass(frozen=True)
+class Flags:
+    """The latest first: those that wait, or those that were resolved; a slice of it is a list."""
+
+    project: Project
+    reader: Reader = field(kw_only=True)
+    resolved: bool = False
+
+    def count(self) -> int:
+        return self._rows().count()
+
+    def __getitem__(self, part: slice) -> list[ShownFlag]:
+        rows = list(
+            self._rows()
+            .select_related("sample", "raised_by", "resolved_by", "task__batch")
+            .defer("sample__answer", "sample__contexts", "sample__claims", "sample__metadata")
+            .order_by("-id")[part]
+        )
+        blind = samples_still_to_label(self.reader, {flag.sample_id for flag in rows if flag.raised_by != self.reader})
+        named = may_know_names(self.reader, self.project)
+        return [self._shown(flag, named, flag.raised_by != self.reader and flag.sample_id in blind) for flag in rows]
+
+    def _rows(self) -> QuerySet[Flag]:
+        return Flag.objects.filter(project=self.project, resolved_at__isnull=not self.resolved)
+
+    def _shown(self, flag: Flag, named: bool, is_blind: bool) -> ShownFlag:
+        by = flag.raised_by if named or flag.raised_by == self.reader else None
+        words = ("", "") if is_blind else (flag.reason, flag.resolution)
+        return ShownFlag(flag, by, *words, held_back=is_blind)
+
 
 def abstentions(project: Project, *, pipeline: str = "", batch: int | None = None) -> int:
     """How many answers abstain; pipeline: of those of this version; batch: of those of the batch of this number."""

@@ -13,6 +13,7 @@ from annotate.labels.consensus import settle_samples
 from annotate.models import Batch, Label, Sample, Task, User
 from annotate.models.batch import OPEN_TASK_STATUSES, BatchSample, Purpose, Strategy, TaskStatus
 from annotate.projects.read import active_members
+from annotate.samples.read import of_samples, samples_keyed
 from annotate.tasks.assignment import open_load, who_may
 
 # In one order, as everything that locks several rows.
@@ -144,13 +145,13 @@ def at_work(batch: Batch) -> QuerySet[Task]:
 
 def lock_samples(samples: Iterable[int]) -> None:
     """As submissions do, so that no vote is counted before it is given, and none forgotten."""
-    rows = Sample.objects.select_for_update(no_key=True).filter(pk__in=set(samples))
+    rows = samples_keyed(set(samples)).select_for_update(no_key=True)
     list(rows.order_by("id").values_list("id"))
 
 
 def settle_batch(batch: Batch, samples: Collection[int]) -> int:
     """Works out the verdicts of these samples of the batch, which the caller has locked. Returns how many changed."""
-    rows = BatchSample.objects.filter(batch=batch, sample__in=samples)
+    rows = of_samples(BatchSample.objects.filter(batch=batch), samples)
     return settle_samples(
         criterion_ids=list(batch.criteria.values_list("id", flat=True)),
         needed=dict(rows.values_list("sample_id", "overlap")),

@@ -4,7 +4,8 @@ them, and what they could take from a queue (task_queue takes it); and the tasks
 from __future__ import annotations
 
 import json
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass, field
 from typing import Any
 
 from django.db.models import Count, Q, QuerySet
@@ -12,6 +13,7 @@ from django.db.models.functions import Coalesce
 from django.http import Http404
 from django.utils.translation import gettext as _
 
+from annotate.core.blindness import Reader, may_know_names, samples_still_to_label
 from annotate.core.errors import Invalid
 from annotate.core.permissions import no_such_task
 from annotate.core.rows import fetch_all, fetch_one, first_or_raise
@@ -112,7 +114,7 @@ def is_own_task(user: User, project: Project, task_id: int) -> bool:
     return Task.objects.filter(pk=task_id, annotator=user, batch__project=project).exists()
 
 
-def tasks_of(batch: Batch, *, measuring: bool, status: str = "", username: str = "") -> QuerySet[Task]:
+def tasks_of(batch: Batch, *, measuring: bool, status: str = "", username: str = "", reader: Reader) -> ShownTasks:
     """By sample; of one status, and of one annotator, when they are named. measuring: also gold and second readings,
     which must not be shown to people who might have one."""
     if status and status not in TaskStatus.values:
@@ -122,10 +124,39 @@ def tasks_of(batch: Batch, *, measuring: bool, status: str = "", username: str =
         tasks = tasks.filter(purpose=Purpose.LABEL)
     if status:
         tasks = tasks.filter(status=status)
-    return tasks.filter(annotator__username=username) if username else tasks
+    return ShownTasks(tasks.filter(annotator__username=username) if username else tasks, batch.project, reader=reader)
 
 
-def task_rows(batch: Batch, *, username: str | None = None, status: str = "") -> QuerySet[Task]:
+@dataclass(frozen=True)
+class ShownTasks:
+    """Tasks as the reader may see them; a slice of it is a list. Not to be saved."""
+
+    tasks: QuerySet[Task]
+    project: Project
+    reader: Reader = field(kw_only=True)
+
+    def count(self) -> int:
+        return self.tasks.count()
+
+    def __getitem__(self, part: slice) -> list[Task]:
+        return without_words(self.tasks[part], self.project, reader=self.reader)
+
+
+def without_words(tasks: Iterable[Task], project: Project, *, reader: Reader) -> list[Task]:
+    """Without what others wrote of samples that the reader still has to label: why they skipped one, what a reviewer
+    asked for. The latter says whose label it is about, and the time of a submission which letter is whose: those who
+    may not know names see neither. Not to be saved."""
+    tasks, named = list(tasks), may_know_names(reader, project)
+    blind = samples_still_to_label(reader, {task.sample_id for task in tasks if task.annotator != reader})
+    for task in tasks:
+        is_blind = task.annotator != reader and task.sample_id in blind
+        task.skip_reason = "" if is_blind else task.skip_reason
+        task.return_message = task.return_message if named and not is_blind else ""
+        task.submitted_at = task.submitted_at if named or task.annotator == reader else None
+    return tasks
+
+
+def task_rows(batch: Batch, *, username: str | None = None, status: str = "", reader: Reader) -> ShownTasks:
     """In the order of people and of their work, each with its sample and annotator, never one that measures its
     annotator. username "": those that are free in the queue. What was handed on is left out, unless its status is asked
     for."""
@@ -133,7 +164,7 @@ def task_rows(batch: Batch, *, username: str | None = None, status: str = "") ->
     if username is not None:
         tasks = tasks.filter(annotator__username=username) if username else tasks.filter(annotator__isnull=True)
     tasks = tasks.filter(status=status) if status else tasks.exclude(status=TaskStatus.RELEASED)
-    return tasks.order_by("annotator__username", "position", "id")
+    return ShownTasks(tasks.order_by("annotator__username", "position", "id"), batch.project, reader=reader)
 
 
 def people_of(batch: Batch) -> QuerySet[User]:
@@ -142,9 +173,10 @@ def people_of(batch: Batch) -> QuerySet[User]:
     return User.objects.filter(had | Q(pk__in=batch.annotators.values("pk"))).order_by("username")
 
 
-def one_task(batch: Batch, task_id: int) -> Task:
+def one_task(batch: Batch, task_id: int, *, reader: Reader) -> Task:
     tasks = Task.objects.filter(batch=batch, pk=task_id).select_related("sample", "annotator", "batch")
-    return first_or_raise(tasks, Http404(_("This batch has no such task.")))
+    task = first_or_raise(tasks, Http404(_("This batch has no such task.")))
+    return without_words([task], batch.project, reader=reader)[0]
 
 
 # The order of work: what a reviewer sent back, then earlier batches first, each in its own order. Two questions, since

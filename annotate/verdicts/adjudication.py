@@ -17,7 +17,7 @@ from django.http import Http404
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from annotate.core.blindness import require_unblind
+from annotate.core.blindness import may_know_names, require_unblind
 from annotate.core.errors import Conflict, Invalid, Stale
 from annotate.core.rows import execute, first_or_raise
 from annotate.core.scales import json_spelling, normalise
@@ -150,7 +150,14 @@ def send_back(*, reviewer: User, project: Project, verdict_id: int, letter: str,
             )
             % {"name": dispute.verdict.criterion.name, "version": dispute.verdict.criterion.version},
         )
-    return return_task(actor=reviewer, project=project, task_id=one.task_id, message=message)
+    try:
+        return return_task(actor=reviewer, project=project, task_id=one.task_id, message=message)
+    except Conflict as refusal:
+        if refusal.code != "not_a_member" or may_know_names(reviewer, project):
+            raise
+        # The refusal has their name.
+        said = _("This annotator is not an active member any more; decide the unit yourself.")
+        raise Conflict(refusal.code, said) from None
 
 
 def show_names(*, actor: User, project: Project, shown: bool) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 from django.db.models import Min
 from django.utils.translation import gettext as _
 
-from annotate.core.blindness import Reader
+from annotate.core.blindness import Reader, may_know_names
 from annotate.core.units import unit_sort_key
 from annotate.labels.read import counting_labels, latest_per_rater, undecided_labels
 from annotate.models import BatchCriterion, Label, Project, Sample, Verdict, VerdictEvent
@@ -222,7 +222,7 @@ def _details(label: Label | None, asking: Collection[int]) -> dict[str, Any]:
 
 
 def one_dispute(project: Project, verdict_id: int, *, reader: Reader, named: bool) -> Dispute:
-    """named: people by their names, where the reader may see them. Raises Http404, and Conflict while the reader still
-    has the sample to label."""
+    """named: people by their names, as far as the reader may know them. Raises Http404, and Conflict while the reader
+    still has the sample to label."""
     verdict = one_verdict(project, verdict_id, reader=reader)
-    return Dispute(verdict, people_of(verdict.sample, named=named))
+    return Dispute(verdict, people_of(verdict.sample, named=named and may_know_names(reader, project)))

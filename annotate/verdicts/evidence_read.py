@@ -9,7 +9,7 @@ from typing import Any, cast
 
 import alignment
 from annotate.batches.draws_read import chances_of
-from annotate.core.blindness import SYSTEM, Reader
+from annotate.core.blindness import SYSTEM, Reader, annotator_numbers, may_know_names
 from annotate.labels.read import seconds_per_choice
 from annotate.labels.settled_read import unsettled_units, waiting_labels
 from annotate.models import AuditEntry, Batch, Criterion, User
@@ -109,9 +109,24 @@ def asked(criterion: Criterion) -> alignment.report.Criterion:
     )
 
 
-def agreement(criterion: Criterion) -> dict[str, Any]:
-    """Every agreement statistic of the criterion as plain JSON (docs/statistics.md)."""
+def agreement(criterion: Criterion, *, reader: Reader) -> dict[str, Any]:
+    """Every agreement statistic of the criterion as plain JSON (docs/statistics.md), of all that people said; without
+    their names, where the reader may not know them."""
     figures = alignment.report.agreement_figures(
-        criterion.key, evidence_of(criterion, reader=SYSTEM).ratings(), criterion.project.seed
+        criterion.key, reference_evidence(criterion, reader=SYSTEM).ratings(), criterion.project.seed
     )
+    if not may_know_names(reader, criterion.project):
+        figures = _numbered(figures, annotator_numbers(criterion.project))
     return {**figures, "version": criterion.version}
+
+
+def _numbered(figures: dict[str, Any], called: Mapping[str, str]) -> dict[str, Any]:
+    """Sorted anew: the alphabet says something about who bears a number."""
+    pairs = [
+        {**pair, **dict(zip("ab", sorted(called[pair[one]] for one in "ab"), strict=True))} for pair in figures["pairs"]
+    ]
+    return {
+        **figures,
+        "raters": sorted(called[name] for name in figures["raters"]),
+        "pairs": sorted(pairs, key=lambda pair: (pair["a"], pair["b"])),
+    }

@@ -17,9 +17,10 @@ from django.db.models import Count, Q
 from django.http import Http404
 from django.utils.translation import gettext as _
 
-from annotate.core.blindness import STILL_TO_LABEL, Reader, parameters, require_unblind
 from annotate.batches.read import counts_by
+from annotate.core.blindness import STILL_TO_LABEL, Reader, may_know_names, parameters, require_unblind
 from annotate.core.counting import IS_LATEST
+from annotate.core.errors import Invalid
 from annotate.core.rows import fetch_all, first_or_raise, limit_and_offset
 from annotate.core.units import no_abstention, without_abstentions
 from annotate.labels.read import OF_BATCH
@@ -154,7 +155,8 @@ class Queue:
     of verdicts.
 
     criterion: a key, batch: a number, state: one of STATES; empty ones narrow nothing. annotator: a rater's name, only
-    what they voted on. Of `agreed`, share: only this share of them, drawn with the seed.
+    what they voted on; raises Invalid where the reader may not know names. Of `agreed` and `single`, share: only this
+    share of them, drawn with the seed.
     """
 
     project: Project
@@ -166,6 +168,10 @@ class Queue:
     annotator: str = ""
     share: float = 1
     seed: int = 0
+
+    def __post_init__(self) -> None:
+        if self.annotator and not may_know_names(self.reader, self.project):
+            raise Invalid("names_hidden", _("Who said what is hidden in this project."))
 
     def count(self) -> int:
         return self._rows("SELECT count(*) FROM waiting")[0][0]

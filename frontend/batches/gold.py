@@ -49,8 +49,8 @@ def known(page: ProjectPage) -> HttpResponse:
             said = ngettext("%(n)d known answer was drawn.", "%(n)d known answers were drawn.", len(drawn))
             messages.success(page.request, said % {"n": len(drawn)})
             return page.redirect("gold")
-    rows = page.rows(known_answers(page.project))
-    again = to_set_again(page.project)
+    rows = page.rows(known_answers(page.project, reader=page.user))
+    again = to_set_again(page.project, reader=page.user)
     context = {
         "form": form,
         "rows": rows,

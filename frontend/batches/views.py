@@ -30,6 +30,7 @@ from annotate.batches.steps import (
     start_adjudication,
 )
 from annotate.batches.write import create_batch, plan_batch
+from annotate.core.blindness import SYSTEM
 from annotate.core.errors import Refusal
 from annotate.labels.gold_read import known_answers
 from annotate.models import Batch
@@ -84,7 +85,7 @@ def new(page: ProjectPage) -> HttpResponse:
             said = _("Batch %(n)d is a draft. Open it to make the tasks.")
             messages.success(page.request, said % {"n": batch.number})
             return page.redirect("batch", batch.number)
-    known = known_answers(page.project).count()
+    known = known_answers(page.project, reader=SYSTEM).count()
     context = {"form": form, "samples": page.project.samples.count(), "gold": known}
     return page.render("batches/batch_new.html", context, status=status_of(form))
 
@@ -99,7 +100,8 @@ def preview(page: ProjectPage) -> HttpResponse:
     plan, problem = None, ""
     if form.is_valid():
         wanted = form.options()
-        known = ("annotators", "overlap", "overlap_share", "strategy", "tag_key", "gold_share", "repeat_share")
+        known = ["criteria", "annotators", "overlap", "overlap_share", "strategy", "tag_key"]
+        known += ["gold_share", "repeat_share"]
         try:
             plan = plan_batch(
                 project=page.project, selection=form.selection(), **{name: wanted[name] for name in known}
@@ -131,7 +133,7 @@ def _detail(page: ProjectPage, number: int) -> dict[str, Any]:
     shown: dict[str, Any] = {
         "project": page.project,
         "batch": found,
-        "skips": batch_skips(found),
+        "skips": batch_skips(found, reader=page.user),
         "people": found.annotators.order_by("username") if is_draft else [],
         "criteria": criteria,
         "single": sum(row.single for row in criteria),
@@ -264,7 +266,7 @@ def tasks(page: ProjectPage, number: int) -> HttpResponse:
 
 def _listed(page: ProjectPage, batch: Batch, form: MoveForm) -> dict[str, Any]:
     chosen = TaskFilter(batch, page.request.GET)
-    rows = page.rows(task_rows(batch, **chosen.chosen()))
+    rows = page.rows(task_rows(batch, **chosen.chosen(), reader=page.user))
     ticked = set(form["task"].value() or [])
     kept = {key: value for key in ("person", "status") if (value := page.request.GET.get(key))}
     running = batch.status in RUNNING_BATCH_STATUSES
@@ -292,7 +294,7 @@ def _listed(page: ProjectPage, batch: Batch, form: MoveForm) -> dict[str, Any]:
 @project_view("batches", get="tasks.return", post="tasks.return")
 def send_back(page: ProjectPage, number: int, task_id: int) -> HttpResponse:
     batch = one_batch(page.project, number)
-    task = one_task(batch, task_id)
+    task = one_task(batch, task_id, reader=page.user)
     form = ReturnForm(page.data)
     if form.is_valid():
         with RefusalsShown(form):

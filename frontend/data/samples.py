@@ -13,6 +13,7 @@ from django.utils.http import urlencode
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
+from annotate.core.blindness import why_judges_are_held_back
 from annotate.core.spans import Citation, citations_in
 from annotate.core.units import KIND_ORDER, UnitCount, claims_of, reading_order, unit_anchor, unit_sort_key, units_of
 from annotate.models import Sample
@@ -22,7 +23,7 @@ from annotate.projects.trail_read import unit_history
 from annotate.samples.abstaining import set_abstained
 from annotate.samples.abstention import is_abstention
 from annotate.samples.flags import resolve_flag
-from annotate.samples.read import abstentions, flags_of
+from annotate.samples.read import Flags, abstentions
 from frontend.base.forms import SampleSearch
 from frontend.base.pages import ProjectPage, project_view
 from frontend.base.trail import sentence, unit_words, who
@@ -46,7 +47,7 @@ def walk(page: ProjectPage, sample: Sample) -> dict[str, Any] | None:
     if not page.may("reports.read") or not (number.isdecimal() and len(number) <= MOST_DIGITS):
         return None
     criterion = current_criteria(page.project).filter(key=key).first()
-    report = None if criterion is None else report_state(criterion).report
+    report = None if criterion is None else report_state(criterion, labels_shown(page), reader=page.user).report
     judges = [] if report is None else report.result["judges"]
     name, measures = asked.get("judge"), asked.get("measures")
     judge = next((row for row in judges if (row["judge"], row["dimension"]) == (name, measures)), None)
@@ -201,11 +202,12 @@ def samples(page: ProjectPage) -> HttpResponse:
 def sample(page: ProjectPage, sample_id: int) -> HttpResponse:
     found = one_sample(page.project, sample_id)
     said = said_about(found, reader=page.user)
-    units = units_by_kind(found, said or ())
+    units = units_by_kind(found, said.entries)
     context = {
         "sample": found,
-        "blind": said is None,
-        "pieces": answer_pieces(found.answer, found.claims, units["claim"], len(found.contexts)),
+        "blind": said.people_held_back,
+        "judges_held_back": why_judges_are_held_back() if said.judges_held_back else "",
+        "pieces": answer_pieces(found.answer or "", claims_of(found), units["claim"], len(found.contexts)),
         "contexts": units["context"],
         "groups": [
             {"kind": kind, "title": _TITLES[kind], "units": units[kind]}
@@ -253,7 +255,7 @@ def _history(page: ProjectPage, sample: Sample) -> list[dict[str, Any]]:
 @project_view("flags", get="flags.read")
 def flags(page: ProjectPage) -> HttpResponse:
     resolved = page.request.GET.get("state") == "resolved"
-    rows = page.rows(flags_of(page.project, resolved=resolved))
+    rows = page.rows(Flags(page.project, reader=page.user, resolved=resolved))
     context = {
         "rows": rows,
         "resolved": resolved,

@@ -11,7 +11,9 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
 from annotate.batches.sample_choice import MAX_SEED, new_seed
+from annotate.core.errors import Conflict
 from annotate.core.text_tables import number
+from annotate.models import User
 from frontend.base.pages import ProjectPage, RefusalsShown, project_view, status_of
 from frontend.judges.run_start import BudgetForm, estimate_page
 from frontend.judges.run_words import TONES, run_context
@@ -168,23 +170,20 @@ def checks(page: ProjectPage, judge_id: int) -> HttpResponse:
         "asks_model": True,
         "canaries": [variant for variant in VARIANTS if not variant.is_harmless],
         "rows": rows,
-        "checks": [check_row(run) for run in rows],
+        "checks": [check_row(run, reader=page.user) for run in rows],
     }
     return page.render("judges/canaries.html", context, status=200 if form is None else status_of(form))
 
 
-def check_row(run: Run) -> dict[str, Any]:
-    """A check as lists show it."""
-    result = canary_result(run)
+def check_row(run: Run, *, reader: User) -> dict[str, Any]:
+    """A check as lists show it; without its figures where they would tell the reader too much."""
+    row = {"run": run, "tone": TONES[RunState(run.state)], "samples": len(run.scope["samples"])}
+    try:
+        result = canary_result(run, reader=reader)
+    except Conflict:
+        return {**row, "held_back": True}
     towards = rate_rows(result)[0]
-    return {
-        "run": run,
-        "tone": TONES[RunState(run.state)],
-        "samples": len(run.scope["samples"]),
-        "units": result["units"],
-        "attacks": towards["attacks"],
-        "harmless": towards["harmless"],
-    }
+    return {**row, "units": result["units"], "attacks": towards["attacks"], "harmless": towards["harmless"]}
 
 
 @project_view("judges", post="judges.run")
@@ -214,7 +213,10 @@ def check(page: ProjectPage, judge_id: int, run_id: int) -> HttpResponse:
 
 
 def _result(page: ProjectPage, run: Run) -> dict[str, Any]:
-    result = canary_result(run)
+    try:
+        result = canary_result(run, reader=page.user)
+    except Conflict as refusal:
+        return {"why_not": refusal.message}
     examples = flip_examples(run, reader=page.user) if page.may("judges.run") else None
     titles = {variant.key: variant.title for variant in VARIANTS}
     return {

@@ -16,7 +16,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from annotate.batches.sample_choice import MAX_SEED, new_seed
-from annotate.core.errors import Refusal
+from annotate.core.errors import Conflict, Refusal
 from annotate.core.units import unit_anchor
 from annotate.models import Criterion
 from frontend.base.pages import ProjectPage, RefusalsShown, project_view, refuse, sees_names, status_of
@@ -25,7 +25,7 @@ from frontend.judges.kinds.registry import config_form
 from frontend.judges.lab_trial import trial_context
 from frontend.judges.run_start import BudgetForm, asks_model, can_be_run
 from frontend.judges.run_words import duration, run_context
-from frontend.judges.words import difference_rows, shown_differences
+from frontend.judges.words import difference_rows
 from frontend.reports.shown import money
 from judges.core.scores_read import current_version
 from judges.lab.read import is_under_way, one_trial, questions_of, title_of, trial_figures, trials_of, tried_on
@@ -33,7 +33,7 @@ from judges.lab.units_read import GROUPS, differing, with_words
 from judges.lab.write import DEFAULT_SAMPLES, MOST_SAMPLES, drop_trial, estimate_trial, keep_trial, start_trial
 from judges.models import Judge, JudgeVersion, Run, RunState, Trial, VersionState
 from judges.runs.read import progress_of
-from judges.versions.read import may_know_examples, one_judge, version_diff
+from judges.versions.read import one_judge, version_diff
 
 
 class TrialForm(BudgetForm):
@@ -136,15 +136,14 @@ def trial(page: ProjectPage, judge_id: int, trial_id: int) -> HttpResponse:
     judge = one_judge(page.project, judge_id)
     found = one_trial(judge, trial_id)
     under_way = is_under_way(found)
-    may_know = all(may_know_examples(one, reader=page.user, role=page.role) for one in (found.base, found.version))
-    seen = shown_differences(version_diff(found.base, found.version), with_examples=may_know)
+    seen = version_diff(found.base, found.version, reader=page.user, role=page.role)
     context: dict[str, Any] = {
         "judge": judge,
         "trial": found,
         "title": title_of(found.version),
         "under_way": under_way,
         "tried": tried_on(found),
-        "differences": difference_rows(found.base, found.version, seen),
+        "differences": difference_rows(found.base, found.version, seen.rows),
         "is_current": current_version(judge) == found.version,
         "can_keep": not under_way and found.version.state != VersionState.KEPT,
         "can_drop": found.version.state != VersionState.DROPPED,
@@ -152,7 +151,10 @@ def trial(page: ProjectPage, judge_id: int, trial_id: int) -> HttpResponse:
         **_state(page, found),
     }
     if not under_way:
-        context |= _result(page, found)
+        try:
+            context |= _result(page, found)
+        except Conflict as refusal:
+            context["why_not"] = refusal.message
     return page.render("judges/lab_trial.html", context)
 
 

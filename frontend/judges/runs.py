@@ -28,8 +28,8 @@ from judges.runs.read import Failure, RunProgress, failures, findings_of, one_ru
 from judges.runs.write import cancel_run, pause_run, resume_run
 
 
-def failure_groups(page: ProjectPage, run: Run, progress: RunProgress, *, with_replies: bool) -> list[dict[str, Any]]:
-    """By how they failed: how many in all, and the first of them, with what the model said if that is asked for."""
+def failure_groups(page: ProjectPage, run: Run, progress: RunProgress) -> list[dict[str, Any]]:
+    """By how they failed: how many in all, and the first of them."""
     if not progress.failed:
         return []
     found = failures(run, reader=page.user)
@@ -39,12 +39,12 @@ def failure_groups(page: ProjectPage, run: Run, progress: RunProgress, *, with_r
     for status, count in sorted(progress.by_status.items(), key=lambda item: -item[1]):
         if status == ScoreStatus.OK:
             continue
-        rows = [_row(page, one, samples[one.sample], with_replies) for one in found if one.status == status]
+        rows = [_row(page, one, samples[one.sample]) for one in found if one.status == status]
         groups.append({"status": status, "label": str(ScoreStatus(status).label), "count": count, "rows": rows})
     return groups
 
 
-def _row(page: ProjectPage, failure: Failure, sample: Sample, with_replies: bool) -> dict[str, Any]:
+def _row(page: ProjectPage, failure: Failure, sample: Sample) -> dict[str, Any]:
     is_claim = failure.unit.startswith("claim:") and has_unit(sample, failure.unit)
     return {
         "sample": failure.sample,
@@ -52,7 +52,7 @@ def _row(page: ProjectPage, failure: Failure, sample: Sample, with_replies: bool
         "url": f"{page.url('sample', sample.pk)}#{unit_anchor(failure.unit)}",
         "repeat": failure.repeat,
         "detail": why_held_back() if failure.held_back else failure.detail,
-        "raw": failure.raw if with_replies else "",
+        "raw": failure.raw,
     }
 
 
@@ -65,7 +65,7 @@ def reports_after(page: ProjectPage, run: Run) -> list[tuple[Criterion, str]]:
     held = held or [one for one in criteria if one.unit in {measured.unit for measured in measures}]
     found = []
     for criterion in held:
-        state = report_state(criterion)
+        state = report_state(criterion, reader=page.user)
         judges = [] if state.report is None or state.is_out_of_date else state.report.result["judges"]
         row = next((row for row in judges if row["judge"] == run.version.judge.name), None)
         url = "" if row is None else judge_url(page, criterion.key, row["judge"], row["dimension"])
@@ -116,7 +116,7 @@ def run(page: ProjectPage, run_id: int) -> HttpResponse:
         "can_resume": may_run and found.state in CAN_GO_ON,
         "can_cancel": may_run and not has_ended,
         "resume_form": ResumeForm(currency=endpoint.currency, initial={"budget": found.budget}) if endpoint else None,
-        "failures": failure_groups(page, found, progress, with_replies=may_run),
+        "failures": failure_groups(page, found, progress),
         "reports": reports_after(page, found) if has_ended and scores and progress.by_status.get("ok") else [],
     }
     return page.render("judges/run.html", context)

@@ -16,7 +16,7 @@ from frontend.judges.run_start import can_be_run
 from frontend.judges.run_words import TONES
 from frontend.judges.runs import run_row
 from frontend.judges.table import JudgeRow, coverage_of, judge_rows
-from frontend.judges.words import config_facts, difference_rows, shown_differences
+from frontend.judges.words import config_facts, difference_rows
 from frontend.reports.parts import judge_url
 from judges.canaries.read import checks_of
 from judges.canaries.write import can_be_checked
@@ -79,7 +79,9 @@ def judge(page: ProjectPage, judge_id: int) -> HttpResponse:
         "runs": [run_row(run) for run in runs[:RUNS_SHOWN]],
         "run_count": runs.count(),
         "can_be_checked": can_be_checked(shown),
-        "checks": [check_row(run) for run in checks_of(found)[:CHECKS_SHOWN]] if can_be_checked(shown) else [],
+        "checks": [check_row(run, reader=page.user) for run in checks_of(found)[:CHECKS_SHOWN]]
+        if can_be_checked(shown)
+        else [],
         "may_run": page.may("judges.run"),
         "is_imported": found.kind == JudgeKind.IMPORTED,
         "can_run": can_be_run(found, current) and page.may("judges.run"),
@@ -119,16 +121,14 @@ def diff(page: ProjectPage, judge_id: int) -> HttpResponse:
     newer = _numbered(versions, asked.get("to", versions[0].number))
     before = [one for one in versions if one.number < newer.number] or [one for one in versions if one != newer]
     older = _numbered(versions, asked.get("from", before[0].number))
-    differences = version_diff(older, newer)
-    may_know = _may_know(page, older) and _may_know(page, newer)
-    seen = shown_differences(differences, with_examples=may_know)
+    differences = version_diff(older, newer, reader=page.user, role=page.role)
     context = {
         "judge": found,
         "versions": versions,
         "older": older,
         "newer": newer,
-        "rows": difference_rows(older, newer, seen),
-        "hidden": len(differences) - len(seen),
+        "rows": difference_rows(older, newer, differences.rows),
+        "hidden": differences.held_back,
     }
     return page.render("judges/judge_diff.html", context)
 

@@ -143,10 +143,6 @@ _LINES: Mapping[str, Callable[[Mapping[str, Any]], str]] = {
 }
 
 
-def shown_differences(differences: Iterable[Difference], *, with_examples: bool) -> list[Difference]:
-    return [one for one in differences if with_examples or not is_example(one.field.removeprefix("config."))]
-
-
 def difference_rows(
     older: JudgeVersion, newer: JudgeVersion, differences: Iterable[Difference]
 ) -> list[dict[str, Any]]:

@@ -117,7 +117,7 @@ def _negative(estimate: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _pair(
-    report: AlignmentReport, compared: dict[str, Any], pair: dict[str, Any], links: Links, reader: User
+    report: AlignmentReport, compared: dict[str, Any], pair: Mapping[str, Any], links: Links, reader: User
 ) -> dict[str, Any]:
     first, second = (compared["sides"][pair[one]] for one in ("first", "second"))
     rows = with_both_words(report.project, first, second, pair["flipped"], reader=reader)
@@ -134,6 +134,7 @@ def _pair(
         "measures": measure_rows(pair, compared["basis"]),
         "flipped": sum(pair["flips"].values()),
         "groups": groups,
+        "held_back": pair.get("held_back", 0),
         "reason": in_words(pair["reason"]),
     }
 

@@ -20,7 +20,7 @@ from frontend.reports.annotators import annotators_context
 from frontend.reports.judge import judge_context
 from frontend.reports.page import report_context
 from judges.models import AlignmentReport
-from judges.reports.read import one_report
+from judges.reports.read import one_report, require_shown
 
 _CSS = Path(__file__).parent / "static" / "reports"
 
@@ -50,12 +50,14 @@ class ReportFileView(ProjectAPIView):
     actions = {"GET": "reports.read"}
     renderer_classes = [JSONRenderer, StaticHTMLRenderer]
 
-    @answers(OpenApiTypes.STR, status=(200, "text/html"))
+    @answers(OpenApiTypes.STR, status=(200, "text/html"), conflict=True)
     def get(self, request: Request, slug: str, number: int) -> HttpResponse:
         """One report as a single HTML file.
 
-        With its plots; it needs nothing else to be read, and comes as an attachment.
+        With its plots; it needs nothing else to be read, and comes as an attachment. Refused (409) for a report that an
+        earlier version of Touchstone made.
         """
-        report = one_report(self.project, number)
+        report = one_report(self.project, number, reader=self.user)
+        require_shown(report)
         name = f"{slug}-{report.criterion.key}-report-{number}.html"
         return HttpResponse(report_html(report), headers={"Content-Disposition": f'attachment; filename="{name}"'})

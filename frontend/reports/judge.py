@@ -93,6 +93,7 @@ def judge_context(report: AlignmentReport, place: int, links: Links | None = Non
         "grades": _grades(row["grades"]),
         "population": population_context(row["population"]),
         "disagreements": [_disagreement(row, at, links) for at in range(len(row["disagreements"]))],
+        "held_back": row.get("held_back", 0),
         **beside_context(row, plots, place),
     }
 

@@ -74,7 +74,7 @@ TITLES = {
 def outcomes(page: ProjectPage, key: str) -> HttpResponse:
     """GET shows; with `passes` also what would be drawn. POST makes a draft batch of the draw that was seen."""
     criterion = one_criterion(page.project, key)
-    report = report_state(criterion).report
+    report = report_state(criterion, reader=page.user).report
     place = None if report is None else chosen_judge(page, report)
     draw = None if report is None or place is None else _Draw(page, criterion, report.result["judges"][place])
     if page.data is not None:
@@ -133,7 +133,8 @@ class _Draw:
         seen = self._seen()
         form = self.batch_form
         if seen is not None and form is None and self.page.may("batches.change"):
-            name = _("What %(judge)s fails, and some of what it passes") % {"judge": self.judge["title"]}
+            # Annotators read it: it must not say what a judge said.
+            name = _("%(n)d drawn samples: %(criterion)s") % {"n": len(seen.chosen), "criterion": self.criterion.name}
             initial = {"seed": seen.seed, "plan": seen.plan, "name": name[:200]}
             form = DrawnBatchForm(self.page.project, initial=initial)
         elif seen is not None and form is not None and form.is_bound:
@@ -154,7 +155,13 @@ class _Draw:
         if self.form.is_valid():
             seed = None if self.batch_form is None else self.batch_form.cleaned_data.get("seed")
             with RefusalsShown(self.form):
-                return outcome_queue(criterion=self.criterion, about=self.about, seed=seed, **self.form.wanted())
+                return outcome_queue(
+                    criterion=self.criterion,
+                    about=self.about,
+                    seed=seed,
+                    reader=self.page.user,
+                    **self.form.wanted(),
+                )
         return None
 
 

@@ -52,7 +52,7 @@ def report_part(
     current = one_criterion(page.project, key)
     criterion = criterion or current
     labels: Labels = labels_shown(page) if part in _WITH_LABELS else "settled"
-    state = report_state(criterion, labels)
+    state = report_state(criterion, labels, reader=page.user)
     is_current = criterion == current
     context: dict[str, Any] = {
         "criterion": criterion,

@@ -97,14 +97,14 @@ def planner(page: ProjectPage, key: str) -> HttpResponse:
 
     def context(report: AlignmentReport) -> dict[str, Any]:
         form = DrawForm(report.result["judges"], given if "n" in given else None)
-        seen = _seen(criterion, form)
+        seen = _seen(page, criterion, form)
         return _context(page, criterion, report, form, seen, None if seen is None else _first(page, criterion, seen))
 
     return report_part(page, key, "report-planner", TEMPLATE, context)
 
 
 def _make(page: ProjectPage, criterion: Criterion, data: QueryDict) -> HttpResponse:
-    report = report_state(criterion).report
+    report = report_state(criterion, reader=page.user).report
     if report is None:
         # Nothing that could have been seen; the page says so.
         return page.redirect("report-planner", criterion.key)
@@ -120,7 +120,7 @@ def _make(page: ProjectPage, criterion: Criterion, data: QueryDict) -> HttpRespo
 
     def context(report: AlignmentReport) -> dict[str, Any]:
         """The draw as it is now, and what was typed: what is confirmed next is what is shown."""
-        seen = _seen(criterion, draw, form.cleaned_data.get("seed"))
+        seen = _seen(page, criterion, draw, form.cleaned_data.get("seed"))
         if seen is not None:
             form.follow(seen.seed, seen.plan)
         return _context(page, criterion, report, draw, seen, None if seen is None else form)
@@ -128,10 +128,12 @@ def _make(page: ProjectPage, criterion: Criterion, data: QueryDict) -> HttpRespo
     return report_part(page, criterion.key, "report-planner", TEMPLATE, context, status=status_of(form))
 
 
-def _seen(criterion: Criterion, form: DrawForm, seed: int | None = None) -> Draw[alignment.report.Proposal] | None:
+def _seen(
+    page: ProjectPage, criterion: Criterion, form: DrawForm, seed: int | None = None
+) -> Draw[alignment.report.Proposal] | None:
     if form.is_valid():
         with RefusalsShown(form, "n"):
-            return next_samples(criterion=criterion, seed=seed, **form.wanted())
+            return next_samples(criterion=criterion, seed=seed, reader=page.user, **form.wanted())
     return None
 
 
@@ -140,7 +142,7 @@ def _first(page: ProjectPage, criterion: Criterion, seen: Draw[alignment.report.
     if not page.may("batches.change"):
         return None
     count = len(seen.chosen)
-    name = _("%(n)d samples to learn most from: %(criterion)s") % {"n": count, "criterion": criterion.name}
+    name = _("%(n)d drawn samples: %(criterion)s") % {"n": count, "criterion": criterion.name}
     draw = {"n": count, "about": page.request.GET.get("about"), "seed": seen.seed, "plan": seen.plan}
     return NextBatchForm(page.project, initial={**draw, "name": name[:200]})
 

@@ -15,7 +15,8 @@ from django.utils.translation import ngettext
 
 from annotate.batches.criterion_change_read import versions_of
 from annotate.batches.write import create_batch
-from annotate.models import Batch, Criterion
+from annotate.core.errors import Conflict
+from annotate.models import Batch, Criterion, User
 from annotate.projects.read import current_criteria, one_criterion
 from frontend.base.pages import ProjectPage, RefusalsShown, project_view, status_of
 from frontend.batches.forms import WhoLabelsForm
@@ -35,10 +36,10 @@ from judges.reports.read import Overview, is_shown, one_report, overview, report
 from judges.reports.reproduction import bundle
 
 # Ending of the file's name -> its type, and what makes it.
-DOWNLOADS: dict[str, tuple[str, Callable[[AlignmentReport], str | bytes]]] = {
-    "html": ("text/html; charset=utf-8", report_html),
-    "json": ("application/json", lambda report: json.dumps(Report.show(report), ensure_ascii=False, indent=2)),
-    "zip": ("application/zip", lambda report: bundle(report, Report.show(report))),
+DOWNLOADS: dict[str, tuple[str, Callable[[AlignmentReport, User], str | bytes]]] = {
+    "html": ("text/html; charset=utf-8", lambda report, _reader: report_html(report)),
+    "json": ("application/json", lambda report, _reader: json.dumps(Report.show(report), ensure_ascii=False, indent=2)),
+    "zip": ("application/zip", lambda report, reader: bundle(report, Report.show(report), reader=reader)),
 }
 
 
@@ -59,7 +60,7 @@ def reports(page: ProjectPage) -> HttpResponse:
 
 
 def _bring_up_to_date(page: ProjectPage) -> None:
-    states = [(criterion, report_state(criterion)) for criterion in current_criteria(page.project)]
+    states = [(criterion, report_state(criterion, reader=page.user)) for criterion in current_criteria(page.project)]
     old = [criterion for criterion, state in states if state.report is None or state.is_out_of_date]
     asked = sum(ask_for_report(page, criterion) for criterion in old)
     if asked:
@@ -111,7 +112,7 @@ def _earlier(page: ProjectPage, key: str) -> Criterion | None:
     if number is None:
         return None
     found = next((one for one in versions_of(page.project, key) if str(one.version) == number), None)
-    if found is None or (not found.is_current and report_state(found).report is None):
+    if found is None or (not found.is_current and report_state(found, reader=page.user).report is None):
         raise Http404(_("There is no such report."))
     return found
 
@@ -120,8 +121,9 @@ def _earlier(page: ProjectPage, key: str) -> Criterion | None:
 def status(page: ProjectPage, key: str) -> HttpResponse:
     """What a browser asks for while a report is being made; once it is there, the whole page is asked for."""
     criterion = one_criterion(page.project, key)
-    state = report_state(criterion)
-    context = {"criterion": criterion, "state": state, "report": state.report}
+    labels = labels_shown(page)
+    state = report_state(criterion, labels, reader=page.user)
+    context = {"criterion": criterion, "state": state, "report": state.report, "labels": labels}
     reply = page.render("reports/partials/report_status.html", context)
     if not state.is_pending:
         reply["HX-Refresh"] = "true"
@@ -132,7 +134,7 @@ def status(page: ProjectPage, key: str) -> HttpResponse:
 def download(page: ProjectPage, key: str, number: int, form: str) -> HttpResponse:
     """A frozen report as one HTML file that needs nothing else, as JSON, or with all it rests on and the script that
     works every figure out again."""
-    found = one_report(page.project, number)
+    found = one_report(page.project, number, reader=page.user)
     if found.criterion.key != key or form not in DOWNLOADS:
         raise Http404(_("There is no such report."))
     if form != "json" and not is_shown(found):
@@ -142,9 +144,12 @@ def download(page: ProjectPage, key: str, number: int, form: str) -> HttpRespons
         return page.redirect("report", key)
     kind, content = DOWNLOADS[form]
     name = f"{page.project.slug}-{key}-report-{number}.{form}"
-    return HttpResponse(
-        content(found), content_type=kind, headers={"Content-Disposition": f'attachment; filename="{name}"'}
-    )
+    try:
+        file = content(found, page.user)
+    except Conflict as refusal:
+        messages.error(page.request, refusal.message)
+        return page.redirect("report", key)
+    return HttpResponse(file, content_type=kind, headers={"Content-Disposition": f'attachment; filename="{name}"'})
 
 
 @project_view("reports", get="reports.read")
@@ -198,7 +203,8 @@ def judge(page: ProjectPage, key: str) -> HttpResponse:
 def triage(page: ProjectPage, key: str) -> HttpResponse:
     """Of the latest report the judge that the address names (`?judge=…&measures=…`). A POST makes a draft batch of
     what is left to people."""
-    form = WhoLabelsForm(page.project, page.data, initial={"name": _("What the judge leaves to people")})
+    # Annotators read the name: it must not say what a judge said.
+    form = WhoLabelsForm(page.project, page.data, initial={"name": _("Samples for people")})
     if page.data is not None:
         criterion = one_criterion(page.project, key)
         found = _left(page, criterion)
@@ -229,7 +235,7 @@ def triage(page: ProjectPage, key: str) -> HttpResponse:
 
 
 def _left(page: ProjectPage, criterion: Criterion) -> tuple[Look, Left] | None:
-    report = report_state(criterion).report
+    report = report_state(criterion, reader=page.user).report
     place = None if report is None else chosen_judge(page, report)
     if report is None or place is None:
         return None

@@ -10,6 +10,7 @@ from rest_framework.request import Request
 from annotate.api.base import ProjectAPIView
 from annotate.api.schema import answers
 from annotate.api.serializers import With
+from annotate.core.blindness import Reader
 from judges.api import runs_serializers as shapes
 from judges.api.judges import version_to_run
 from judges.canaries.read import canary_result, checks_of, flip_examples, one_check
@@ -58,14 +59,15 @@ class CanaryEstimateView(ProjectAPIView):
 class CanaryCheckView(ProjectAPIView):
     actions = {"GET": "judges.read"}
 
-    @answers(shapes.Check)
+    @answers(shapes.Check, conflict=True)
     def get(self, request: Request, slug: str, judge_id: int, run_id: int) -> With:
         """One check with what it has come to so far.
 
         How often an answer flipped with canaries and with harmless texts, over all and for each; and how much could not
-        be compared. A low rate says what these texts did, not what others would do.
+        be compared. A low rate says what these texts did, not what others would do. Refused (409) when the figures, of
+        few samples, would tell you what the judge said of one that you still have to label or to decide.
         """
-        return _in_full(one_check(one_judge(self.project, judge_id), run_id))
+        return _in_full(one_check(one_judge(self.project, judge_id), run_id), reader=self.user)
 
 
 class CanaryFlipsView(ProjectAPIView):
@@ -77,5 +79,5 @@ class CanaryFlipsView(ProjectAPIView):
         return flip_examples(one_check(one_judge(self.project, judge_id), run_id), reader=self.user)
 
 
-def _in_full(run: Run) -> With:
-    return With(run, result=canary_result(run))
+def _in_full(run: Run, *, reader: Reader) -> With:
+    return shapes.with_progress(run, reader=reader, result=canary_result(run, reader=reader))

@@ -75,7 +75,11 @@ class Drawn(Shape):
     seed = s.IntegerField()
     plan = s.CharField()
     strata = DrawnStratum(many=True)
-    samples = DrawnSample(many=True)
+    samples = DrawnSample(many=True, help_text="Those that you may know by name.")
+    held_back = s.IntegerField(
+        help_text="How many are left out: all, while you still have to label or to decide one of those that it draws "
+        "from, as their strata say what the judge said of it."
+    )
 
     def get_strata(self, draw: Draw[Any]) -> Any:
         return draw.found.strata if hasattr(draw.found, "strata") else draw.found.groups
@@ -84,7 +88,11 @@ class Drawn(Shape):
         return [
             {"sample_id": name, "probability": chance.probability, "stratum": chance.stratum}
             for name, chance in sorted(draw.chosen.items())
+            if name not in draw.held_back
         ]
+
+    def get_held_back(self, draw: Draw[Any]) -> int:
+        return sum(name in draw.held_back for name in draw.chosen)
 
 
 class DrawsView(ProjectAPIView):
@@ -92,7 +100,7 @@ class DrawsView(ProjectAPIView):
 
     actions = {"POST": "reports.read"}
 
-    @answers(Drawn, request=DrawRequest)
+    @answers(Drawn, request=DrawRequest, conflict=True)
     def post(self, request: Request, slug: str, key: str) -> Draw[Any]:
         """Draws unlabelled samples with known chances; nothing is stored.
 
@@ -100,10 +108,12 @@ class DrawsView(ProjectAPIView):
         its kappa. `by` "outcomes": of what the judge fails, passes, and has no score for, the shares `fails` (1),
         `passes` (0.2) and `unscored` (1); `threshold` is needed where its scores are numbers. `dimension` names what
         the judge measures, where it is not the criterion's key. The reply's `seed` and `plan` make the batch of it.
+        Refused (409) when the strata, of few samples, would tell you what a judge said of one that you still have to
+        label or to decide.
         """
         data = _asked(request, DrawRequest)
         criterion = criterion_named(self.project, key)
-        return _DRAWS[data["by"]](criterion=criterion, **_wanted(criterion, data))
+        return _DRAWS[data["by"]](criterion=criterion, reader=self.user, **_wanted(criterion, data))
 
 
 class DrawBatchView(ProjectAPIView):

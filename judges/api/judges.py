@@ -32,9 +32,6 @@ from judges.versions.read import (
 )
 from judges.versions.write import add_version, create_judge, drop_version, keep_version, set_direction
 
-# Of a configuration: under it lies what people decided of samples.
-_EXAMPLES = "config.examples"
-
 
 class JudgesView(ProjectAPIView):
     actions = {"GET": "judges.read", "POST": "judges.change"}
@@ -172,10 +169,8 @@ class JudgeDiffView(ProjectAPIView):
         """
         judge = one_judge(self.project, judge_id)
         older, newer = (_version_numbered(judge, asked[name], name) for name in ("older", "newer"))
-        found = version_diff(older, newer)
-        if not (_may_know(self, older) and _may_know(self, newer)):
-            found = [one for one in found if not one.field.startswith(_EXAMPLES)]
-        return {"older": older.number, "newer": newer.number, "differences": found}
+        found = version_diff(older, newer, reader=self.user, role=self.role)
+        return {"older": older.number, "newer": newer.number, "differences": found.rows}
 
 
 class JudgeKindsView(ProjectAPIView):

@@ -46,13 +46,14 @@ class TrialsView(ProjectAPIView):
 class TrialView(ProjectAPIView):
     actions = {"GET": "judges.run"}
 
-    @answers(shapes.TrialInFull)
+    @answers(shapes.TrialInFull, conflict=True)
     def get(self, request: Request, slug: str, judge_id: int, trial_id: int) -> With:
         """One trial with what it shows.
 
         Both versions' kappa on the same units and their paired difference, coverage, failures, cost and latency, and
         the units that they answer otherwise: what each person said and why, and both versions' reasons. `result` is
-        null while it is under way.
+        null while it is under way. Refused (409) when the figures, of few samples, would tell you what was said of
+        one that you still have to label.
         """
         trial = one_trial(one_judge(self.project, judge_id), trial_id)
         result = trial_result(trial, reader=self.user, named=self.project.show_names)

@@ -30,9 +30,9 @@ class AgreementView(ProjectAPIView):
         """How well people agree with each other on a criterion.
 
         As `manage.py agreement` prints it: percent, kappa, alpha and AC1, each with its interval, or with the reason
-        why it is undefined (docs/statistics.md).
+        why it is undefined (docs/statistics.md). People have numbers where the project hides names.
         """
-        return agreement(one_criterion(self.project, key))
+        return agreement(one_criterion(self.project, key), reader=self.user)
 
 
 class AlignmentView(ProjectAPIView):
@@ -101,21 +101,24 @@ class ReportView(ProjectAPIView):
     def get(self, request: Request, slug: str, number: int) -> AlignmentReport:
         """One report with all its figures.
 
-        Parameters, the fingerprint of the data, and every estimate. A report never changes.
+        Parameters, the fingerprint of the data, and every estimate. A report never changes; single units of samples
+        that you still have to label or to decide are left out, and people have numbers where the project hides names.
         """
-        return one_report(self.project, number)
+        return one_report(self.project, number, reader=self.user)
 
 
 class ReportBundleView(ProjectAPIView):
     actions = {"GET": "reports.read"}
 
-    @answers(OpenApiTypes.BINARY, status=(200, "application/zip"))
+    @answers(OpenApiTypes.BINARY, status=(200, "application/zip"), conflict=True)
     def get(self, request: Request, slug: str, number: int) -> HttpResponse:
         """Everything that a report rests on, to work it out again.
 
-        A ZIP with the report, its evidence, the ratings as a table, and a script that recomputes every figure.
+        A ZIP with the report, its evidence, the ratings as a table, and a script that recomputes every figure. Refused
+        (409) when it rests on samples that you still have to label or to decide, and where the project hides names from
+        you.
         """
-        report = one_report(self.project, number)
+        report = one_report(self.project, number, reader=self.user)
         name = f"{slug}-{report.criterion.key}-report-{number}.zip"
         return HttpResponse(
             bundle(report, shapes.Report.show(report), reader=self.user),

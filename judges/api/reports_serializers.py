@@ -160,6 +160,7 @@ class ReportedJudge(JudgeFigures):
     noise = FreeObject()
     triage = FreeObject()
     disagreements = s.ListField(child=FreeObject())
+    held_back = s.IntegerField(required=False, help_text="How many disagreements are left out for you.")
 
 
 class ReportResult(Stored):

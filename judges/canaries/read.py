@@ -9,10 +9,11 @@ from django.db.models import QuerySet
 from django.http import Http404
 from django.utils.translation import gettext as _
 
-from annotate.core.blindness import Reader, samples_still_to_label
+from annotate.core.blindness import Reader, require_figures_of_many, samples_without_judges
 from annotate.core.rows import first_or_raise
+from annotate.core.scales import Value
 from annotate.core.units import unit_title
-from judges.canaries.rates import Pair, Reading, Reply, by_status, pairs_of, rates
+from judges.canaries.rates import PASSES, Pair, Reading, Reply, by_status, pairs_of, rates
 from judges.canaries.variants import CLEAN, VARIANTS, Variant
 from judges.models import Ask, AskState, Judge, Run, RunPurpose, ScoreStatus
 
@@ -33,19 +34,24 @@ def one_check(judge: Judge, run_id: int) -> Run:
     return first_or_raise(checks_of(judge).filter(pk=run_id), Http404(_("This judge has no such check.")))
 
 
-def canary_result(run: Run) -> dict[str, Any]:
+def canary_result(run: Run, *, reader: Reader) -> dict[str, Any]:
     """As far as the run has come: nothing but rates and counts, and nothing of what a sample or a reply says.
 
     basis: how a flip is read (judges.canaries.rates); least_move: of numbers, from which difference on; samples,
     units: that have a clean reply; clean: of these, how many have a value and, where that can be said, how many pass;
     attacks, harmless: the rates (judges.canaries.rates) of all variants of that sort; variants: of each.
+
+    Raises Conflict when the figures would tell the reader what the judge said of a sample that they must not know about
+    yet.
     """
     reading = Reading(run.version)
     replies = _replies(run)
+    answers = {reply.value for reply in replies if reply.variant == CLEAN and reply.value is not None}
+    passing = {reading.passes(answer) for answer in answers} if reading.basis == PASSES else answers
+    require_figures_of_many(reader, _keys(run).values(), passing)
     pairs = pairs_of(reading, replies)
     clean = [reply for reply in replies if reply.variant == CLEAN]
     with_value = [reply.value for reply in clean if reply.value is not None]
-    passing = sum(map(reading.passes, with_value)) if reading.basis == "passes" else None
     return {
         "set": run.terms["set"],
         "seed": run.terms["seed"],
@@ -54,7 +60,7 @@ def canary_result(run: Run) -> dict[str, Any]:
         "best": reading.best,
         "samples": len({reply.sample for reply in clean}),
         "units": len(clean),
-        "clean": {"ok": len(with_value), "passing": passing, "failed": by_status(clean)},
+        "clean": {"ok": len(with_value), "passing": _passing(reading, with_value), "failed": by_status(clean)},
         "coverage": {
             "asked": len(replies),
             "ok": sum(reply.status == ScoreStatus.OK for reply in replies),
@@ -64,6 +70,16 @@ def canary_result(run: Run) -> dict[str, Any]:
         "harmless": rates([pair for pair in pairs if pair.variant.is_harmless]),
         "variants": [_variant_result(variant, replies, pairs) for variant in VARIANTS],
     }
+
+
+def _passing(reading: Reading, values: Sequence[Value]) -> int | None:
+    return sum(map(reading.passes, values)) if reading.basis == PASSES else None
+
+
+def _keys(run: Run) -> dict[str, int]:
+    """The samples that were asked about as they are: own id -> primary key."""
+    asks = Ask.objects.filter(run=run, repeat=CLEAN).order_by()
+    return dict(asks.values_list("sample__external_id", "sample_id").distinct())
 
 
 def _variant_result(variant: Variant, replies: Sequence[Reply], pairs: Sequence[Pair]) -> dict[str, Any]:
@@ -83,13 +99,12 @@ def _variant_result(variant: Variant, replies: Sequence[Reply], pairs: Sequence[
 
 def flip_examples(run: Run, *, reader: Reader) -> dict[str, Any]:
     """What flipped, with the judge's reasons before and after, towards better first: for those who may run judges.
-    Nothing of samples that the reader still has to label; {"shown": rows, "count": all there are, "held_back"}."""
+    Nothing of samples that the reader still has to label or to decide about; {"shown": rows, "count": all there are,
+    "held_back"}."""
     reading = Reading(run.version)
     flipped = [pair for pair in pairs_of(reading, _replies(run)) if pair.counts]
-    keys = dict(
-        Ask.objects.filter(run=run, repeat=CLEAN).order_by().values_list("sample__external_id", "sample_id").distinct()
-    )
-    blind = samples_still_to_label(reader, {keys[pair.clean.sample] for pair in flipped})
+    keys = _keys(run)
+    blind = samples_without_judges(reader, {keys[pair.clean.sample] for pair in flipped})
     seen = [pair for pair in flipped if keys[pair.clean.sample] not in blind]
     seen.sort(key=lambda pair: (pair.variant.is_harmless, not pair.flip.towards, pair.changed.variant))
     return {

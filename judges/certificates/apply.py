@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import alignment
-from annotate.core.blindness import SYSTEM, Reader, samples_still_to_label
+from annotate.core.blindness import SYSTEM, Reader, require_figures_of_many
 from annotate.core.errors import Conflict, Invalid
 from annotate.core.scales import Value, normalise
 from annotate.files.problems import MAX_ID_CHARACTERS
@@ -161,8 +161,6 @@ def score_of_label(look: Look, sample: str | None, label: Value, unit: str | Non
     raise AssertionError(f"{label!r} is an option of {look.criterion} that the look doesn't know")
 
 
-# With fewer samples a share says much about each of them.
-MIN_SAMPLES = 20
 # A number of a judge that was certified with labels, or a label of one that was certified with numbers.
 OTHER_FORM = "other form"
 _NAMED = 20
@@ -182,7 +180,7 @@ class Coverage:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class StoredBatch:
-    """blind: the ids of samples that the reader still has to label."""
+    """blind: the ids of samples that the reader still has to label or to decide."""
 
     pipeline: str
     batch: AppliedBatch
@@ -204,7 +202,7 @@ def apply_to_pipeline(
 
     Failed and missing scores count for nothing: see the coverage. Raises as `apply_certificate`; Invalid for a version
     that has no samples; Conflict when none of it is scored, and when the shares would tell the reader what the judge
-    said of samples that they still have to label.
+    said of samples that they still have to label or to decide.
     """
     keys = dict(Sample.objects.filter(project=project, pipeline_version=pipeline).values_list("external_id", "pk"))
     if not pipeline or not keys:
@@ -247,11 +245,6 @@ def _stored(look: Look, keys: Mapping[str, int]) -> tuple[list[NewScore], Covera
 
 def _blind(reader: Reader, keys: Mapping[str, int], batch: AppliedBatch) -> Collection[str]:
     scored = {one.sample for one in batch.scores}
-    still = samples_still_to_label(reader, [keys[name] for name in scored if name is not None])
-    if still and (len(scored) < MIN_SAMPLES or len(set(batch.found.verdict.tolist())) < 2):
-        raise Conflict(
-            "still_to_label",
-            f"You still have {len(still)} of these samples to label, and the shares would tell you what the judge said "
-            "of them. Ask again when you have submitted them.",
-        )
-    return {name for name, pk in keys.items() if pk in still}
+    named = [keys[name] for name in scored if name is not None]
+    held_back = require_figures_of_many(reader, named, batch.found.verdict.tolist())
+    return {name for name, pk in keys.items() if pk in held_back}

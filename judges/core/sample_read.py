@@ -5,18 +5,19 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from annotate.core.blindness import Reader, still_to_label
-from annotate.core.units import unit_sort_key
+from annotate.core.blindness import Reader, may_know_names, samples_without_judges, still_to_label
 from annotate.core.units import unit_sort_key, without_abstentions
 from annotate.labels.read import counting_labels
 from annotate.models import Criterion, Sample, Verdict
+from annotate.verdicts.disputes_read import people_of
 from judges.core.scores_read import OF_KEPT, JudgeSaid
 from judges.models import Score
 
 
 @dataclass
 class Said:
-    """What people and judges said about one unit on one criterion."""
+    """What people and judges said about one unit on one criterion. labels: of each what its annotator is called (a
+    letter, for readers who may not know names), value, comment and evidence."""
 
     unit: str
     criterion: str
@@ -25,11 +26,23 @@ class Said:
     scores: list[JudgeSaid] = field(default_factory=list)
 
 
-def said_about(sample: Sample, *, reader: Reader) -> list[Said] | None:
-    """One entry per unit and criterion (or per measure of a judge). None while the reader still has the sample to
-    label."""
+@dataclass(frozen=True, slots=True)
+class SaidOfSample:
+    """One entry per unit and criterion, or per measure of a judge.
+
+    people_held_back: the reader still has the sample to label, and there are no entries. judges_held_back: no entry has
+    scores, for that reason or since the reader has to decide about the sample first."""
+
+    entries: list[Said]
+    people_held_back: bool
+    judges_held_back: bool
+
+
+def said_about(sample: Sample, *, reader: Reader) -> SaidOfSample:
     if still_to_label(reader, sample):
-        return None
+        return SaidOfSample([], people_held_back=True, judges_held_back=True)
+    judges_held_back = bool(samples_without_judges(reader, [sample.pk]))
+    people = people_of(sample, named=may_know_names(reader, sample.project))
     entries: dict[tuple[str, str], Said] = {}
     names: dict[str, str] = dict(
         Criterion.objects.filter(project=sample.project_id, is_current=True).values_list("key", "name")
@@ -38,9 +51,10 @@ def said_about(sample: Sample, *, reader: Reader) -> list[Said] | None:
     def entry(unit: str, key: str) -> Said:
         return entries.setdefault((unit, key), Said(unit, names.get(key, key)))
 
-    for label in counting_labels().filter(sample=sample).select_related("rater", "criterion").order_by("rater__name"):
+    labels = counting_labels().filter(sample=sample).select_related("rater", "criterion")
+    for label in sorted(labels, key=lambda label: (people.place(label.rater.name), label.pk)):
         shown = {
-            "who": label.rater.name,
+            "who": people.who(label.rater.name),
             "value": label.value,
             "comment": label.comment,
             "evidence": label.evidence,
@@ -56,6 +70,7 @@ def said_about(sample: Sample, *, reader: Reader) -> list[Said] | None:
         .select_related("version__judge")
         .order_by("version__judge__name", "id")
     )
-    for score in scores:
+    for score in () if judges_held_back else scores:
         entry(score.unit, score.dimension).scores.append(JudgeSaid.of(score))
-    return [entries[key] for key in sorted(entries, key=lambda key: (unit_sort_key(key[0]), key[1]))]
+    listed = [entries[key] for key in sorted(entries, key=lambda key: (unit_sort_key(key[0]), key[1]))]
+    return SaidOfSample(listed, people_held_back=False, judges_held_back=judges_held_back)

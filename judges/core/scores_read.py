@@ -10,7 +10,7 @@ from django.db.models import Exists, Q, QuerySet
 from django.db.models.functions import Collate
 
 import alignment
-from annotate.core.blindness import Reader, samples_still_to_label, still_to_label, without_held_back
+from annotate.core.blindness import Reader, samples_without_judges, still_to_label, without_judges_held_back
 from annotate.core.errors import Invalid
 from annotate.core.scales import Value, normalise
 from annotate.models import Criterion, Project, Sample, Verdict
@@ -165,7 +165,7 @@ def rationales(project: Project, wanted: Iterable[Said], *, reader: Reader) -> d
         sample__external_id__in={sample for _, _, _, (sample, _) in wanted},
         repeat=0,
     )
-    rows = without_held_back(scores, reader=reader).values_list(
+    rows = without_judges_held_back(scores, reader=reader).values_list(
         "version__judge__name", "version__label", "dimension", "sample__external_id", "unit", "rationale"
     )
     found = {
@@ -219,7 +219,7 @@ def load_scores(
     every = Score.objects.filter(of or _on_kind(criterion.unit), version=version, dimension=dimension)
     scores = every.exclude(sample__abstained=True) if criterion.unit == "claim" else every
     rows = (
-        without_held_back(scores.filter(Q() if samples is None else among(samples)), reader=reader)
+        without_judges_held_back(scores.filter(Q() if samples is None else among(samples)), reader=reader)
         .order_by(Collate("sample__external_id", "C"), Collate("unit", "C"), "repeat")
         .values_list("sample__external_id", "unit", "repeat", "status", "number", "label")
     )
@@ -253,7 +253,8 @@ def _as_option(criterion: Criterion, label: str) -> Value | None:
 
 @dataclass(frozen=True, slots=True)
 class ShownScore:
-    """held_back: number, label and rationale are None, as the reader still has to label the sample."""
+    """held_back: number, label and rationale are None, as the reader still has to label the sample or to decide about
+    it."""
 
     sample: Sample
     unit: str
@@ -278,7 +279,7 @@ class Scores:
 
     def __getitem__(self, part: slice) -> list[ShownScore]:
         rows = list(self._rows().select_related("sample").order_by("pk")[part])
-        blind = samples_still_to_label(self.reader, {row.sample_id for row in rows})
+        blind = samples_without_judges(self.reader, {row.sample_id for row in rows})
         return [self._shown(row, row.sample_id in blind) for row in rows]
 
     def _rows(self) -> QuerySet[Score]:

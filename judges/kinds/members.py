@@ -11,6 +11,7 @@ from django.utils.translation import gettext as _
 
 from annotate.core.scales import as_number
 from annotate.models import Criterion, Project
+from annotate.samples.read import of_samples
 from judges.core.scores_read import current_version, version_named
 from judges.kinds.base import Config, NoScore
 from judges.kinds.fields import LONGEST_DIMENSION, Fields
@@ -85,7 +86,7 @@ def member_values(project: Project, members: Sequence[Member], samples: Collecti
     found: list[Values] = []
     for member in members:
         version = version_named(project, member.judge, member.version)
-        scores = Score.objects.filter(version=version, dimension=member.dimension, sample__in=samples, repeat=0)
+        scores = of_samples(Score.objects.filter(version=version, dimension=member.dimension, repeat=0), samples)
         rows = scores.values_list("sample_id", "unit", "status", "number", "label").iterator(chunk_size=20_000)
         found.append(
             {(sample, unit): _value(member, status, number, label) for sample, unit, status, number, label in rows}

@@ -16,7 +16,7 @@ from django.http import Http404
 from django.utils.translation import gettext as _
 
 import alignment
-from annotate.core.blindness import SYSTEM, Reader, samples_still_to_label
+from annotate.core.blindness import SYSTEM, Reader, require_figures_of_many, samples_still_to_label
 from annotate.core.rows import fetch_one, first_or_raise
 from annotate.core.scales import Value
 from annotate.core.units import without_abstentions
@@ -181,8 +181,8 @@ class Spent:
 class Found:
     """figures: as alignment.report.two_versions, `first` the base and `second` the version that was tried; spent,
     failed (how often, by status, among the units that people settled): of both, in that order. caveat: what to know
-    about intervals from so few samples. Of single units, those of samples that the reader still has to label are left
-    out of figures and on_dev; held_back: how many rows of figures."""
+    about intervals from so few samples. Of single units, those of samples that the reader still has to label, or to
+    decide about, are left out of figures and on_dev; held_back: how many rows of figures."""
 
     figures: dict[str, Any]
     spent: tuple[Spent, Spent]
@@ -194,7 +194,10 @@ class Found:
 
 def trial_figures(trial: Trial, *, reader: Reader) -> Found:
     """As far as both have been run. Of the trial's samples those that are dev, and nothing of any other: a report's
-    figures at this choice of samples, so their basis is said there (docs/statistics.md)."""
+    figures at this choice of samples, so their basis is said there (docs/statistics.md).
+
+    Raises Conflict when the figures would tell the reader what was said of a sample that they must not know about yet.
+    """
     dev = on_dev(trial.criterion, trial.samples, reader=SYSTEM)
     keys = [sample.pk for sample in dev.samples.values()]
     reference = alignment.report.reference_of(dev.evidence())
@@ -204,6 +207,8 @@ def trial_figures(trial: Trial, *, reader: Reader) -> Found:
         replace(load_scores(trial.criterion, version, trial.dimension, keys, reader=SYSTEM), again={})
         for version in sides
     ]
+    answers = [value for one in said for values in (one.numbers, one.labels) for value in values.values()]
+    held_back = require_figures_of_many(reader, keys, answers)
     figures = alignment.report.two_versions(
         reference, said[0], said[1], (title_of(sides[0]), title_of(sides[1])), MOST_UNITS
     )
@@ -213,8 +218,7 @@ def trial_figures(trial: Trial, *, reader: Reader) -> Found:
     caveat = alignment.interval_caveat(
         clusters=len(set(names)), rarer=alignment.rarer_samples([codes[value] for value in people.values()], names)
     )
-    still = samples_still_to_label(reader, keys)
-    blind = {name for name, sample in dev.samples.items() if sample.pk in still}
+    blind = {name for name, sample in dev.samples.items() if sample.pk in held_back}
     rows = {name: [row for row in figures[name] if row["sample"] not in blind] for name in ("flipped", "changed")}
     return Found(
         figures={**figures, **rows},

@@ -7,22 +7,22 @@ the draw is still the same (`make_drawn_batch`).
 
 from __future__ import annotations
 
-import hashlib
 import json
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
-from typing import Any, Generic, TypeVar
+from typing import Any, Final, Generic, TypeVar
 
 from django.db import transaction
+from django.utils.crypto import salted_hmac
 from django.utils.translation import gettext as _
 
 import alignment
 from annotate.batches.draws_read import unlabelled_samples
 from annotate.batches.sample_choice import new_seed
 from annotate.batches.write import create_batch
-from annotate.core.blindness import SYSTEM
+from annotate.core.blindness import SYSTEM, Reader, require_figures_of_many, samples_without_judges
 from annotate.core.errors import Conflict, Invalid
 from annotate.models import Batch, Criterion, Project, User
 from annotate.samples.read import unit_counts
@@ -33,6 +33,7 @@ from judges.core.split import sides_of
 DEFAULT_COUNT = 40
 FEWEST_SAMPLES = 2
 MOST_SAMPLES = 5000
+_PLAN = "judges.reports.next_samples"
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,12 +50,14 @@ Found = TypeVar("Found", "alignment.report.Proposal", "alignment.report.OutcomeD
 @dataclass(frozen=True, slots=True)
 class Draw(Generic[Found]):
     """Samples drawn with known chances, as it can be done now. ``frame``: how many samples they are drawn from.
-    ``note``: why these, for the batch."""
+    ``note``: why these, for the batch. ``held_back``: those that the reader must not be named, since the draw says what
+    a judge said of one of them: all or none, as a sample's place among those drawn says which others there are."""
 
     found: Found
     frame: int
     seed: int
     note: str
+    held_back: Collection[str]
 
     @property
     def chosen(self) -> Mapping[str, alignment.report.Chance]:
@@ -62,8 +65,9 @@ class Draw(Generic[Found]):
 
     @property
     def plan(self) -> str:
-        """Says the same only while the draw is the same, so that one confirms what one has seen."""
-        return hashlib.sha256(json.dumps(sorted(self.chosen.items())).encode()).hexdigest()[:32]
+        """Says the same only while the draw is the same, so that one confirms what one has seen. With the server's
+        key: else who knows the names of all samples could try which of them give this."""
+        return salted_hmac(_PLAN, json.dumps(sorted(self.chosen.items())), algorithm="sha256").hexdigest()[:32]
 
 
 def make_drawn_batch(
@@ -86,8 +90,8 @@ def make_drawn_batch(
     """
     with transaction.atomic():
         # Two draws at once would take the same samples for unlabelled.
-        Project.objects.select_for_update().get(pk=criterion.project_id)
-        found = draw(criterion=criterion, seed=seed, **asked)
+        Project.objects.select_for_update(no_key=True).get(pk=criterion.project_id)
+        found = draw(criterion=criterion, seed=seed, reader=created_by or SYSTEM, **asked)
         if found.plan != plan:
             raise Conflict(
                 "other_draw",
@@ -107,13 +111,15 @@ def make_drawn_batch(
 
 
 def next_samples(
-    *, criterion: Criterion, count: int, about: About | None = None, seed: int | None = None
+    *, criterion: Criterion, count: int, about: About | None = None, seed: int | None = None, reader: Reader
 ) -> Draw[alignment.report.Proposal]:
     """The draw of `count` unlabelled samples; nothing is stored.
 
-    A seed is drawn when none is given. Raises Invalid for a number that can't be drawn and for a judge without scores.
+    A seed is drawn when none is given. Raises Invalid for a number that can't be drawn and for a judge without scores,
+    and Conflict when its strata would tell the reader too much of single samples.
     """
-    names = list(unlabelled_samples(criterion).values_list("external_id", flat=True))
+    keys = _unlabelled(criterion)
+    names = list(keys)
     if not FEWEST_SAMPLES <= count <= min(len(names), MOST_SAMPLES):
         raise Invalid("bad_count", _cant_draw(count, len(names)))
     seed = new_seed() if seed is None else seed
@@ -125,12 +131,24 @@ def next_samples(
     evidence = replace(people, judges=judges, is_dev=is_dev)
     judge = None if about is None else _scores_of(about, judges)
     proposal = alignment.report.propose(evidence, names, count, seed=seed, about=judge)
+    # What a stratum tells is between which ranks scores lie.
+    ranks = [one for stratum in proposal.strata if stratum.score is not None for one in stratum.score]
+    require_figures_of_many(reader, keys.values(), ranks)
     goal = "how people answer" if about is None else f"the kappa of {about.judge}"
     note = (
         f"drawn with known chances from {len(names)} samples without labels on {criterion.key}, to be surer of "
         f"{goal[:200]}; seed of the draw {seed}"
     )
-    return Draw(proposal, len(names), seed, note)
+    return Draw(proposal, len(names), seed, note, _held_back(reader, keys))
+
+
+def _unlabelled(criterion: Criterion) -> dict[str, int]:
+    """Their own ids, and their primary keys."""
+    return dict(unlabelled_samples(criterion).values_list("external_id", "pk"))
+
+
+def _held_back(reader: Reader, keys: Mapping[str, int]) -> set[str]:
+    return set(keys) if samples_without_judges(reader, keys.values()) else set()
 
 
 def _cant_draw(count: int, unlabelled: int) -> str:
@@ -149,6 +167,9 @@ def _scores_of(about: About, judges: Sequence[alignment.report.JudgeScores]) -> 
     raise Invalid("unknown_judge", _("“%(judge)s” has no scores for this criterion.") % {"judge": about.judge[:80]})
 
 
+NO_SCORE: Final = "no score"
+
+
 @dataclass(frozen=True, slots=True)
 class Shares:
     """Which part of the samples of each outcome goes to people: above 0, so that none is without a chance, up to 1."""
@@ -159,12 +180,19 @@ class Shares:
 
 
 def outcome_queue(
-    *, criterion: Criterion, about: About, threshold: float | None, shares: Shares, seed: int | None = None
+    *,
+    criterion: Criterion,
+    about: About,
+    threshold: float | None,
+    shares: Shares,
+    seed: int | None = None,
+    reader: Reader,
 ) -> Draw[alignment.report.OutcomeDraw]:
     """The draw from the samples that no person has labelled; nothing is stored.
 
     threshold: from which score on a sample's unit passes (up to which, where lower is better); None for a judge that
-    answers with labels. Raises Invalid for a judge without scores, a missing threshold, shares, and an empty draw.
+    answers with labels. Raises Invalid for a judge without scores, a missing threshold, shares, and an empty draw, and
+    Conflict when its counts would tell the reader the outcome of single samples.
     """
     _check(shares)
     said = _scores_of(about, judge_scores(criterion, about.judge, reader=SYSTEM)[0])
@@ -172,15 +200,18 @@ def outcome_queue(
         raise Invalid("no_threshold", _("This judge gives numbers: say from which score on it passes."))
     if said.labels and not criterion.passes:
         raise Invalid("no_passes", _("“%(key)s” has no values that count as pass.") % {"key": criterion.key})
-    names = list(unlabelled_samples(criterion).values_list("external_id", flat=True))
+    keys = _unlabelled(criterion)
+    names = list(keys)
     if not names:
         raise Invalid("no_samples", _("Every sample has labels on this criterion, or waits in a batch."))
     seed = new_seed() if seed is None else seed
     outcomes = alignment.report.outcomes_of(
         said, passes=criterion.passes, threshold=threshold, samples=names, sizes=unit_counts(criterion, names)
     )
+    scored = {name: one for name, one in outcomes.items() if one != NO_SCORE}
+    require_figures_of_many(reader, [keys[name] for name in scored], scored.values())
     found = alignment.report.draw_by_outcome(
-        outcomes, {"fail": shares.fails, "pass": shares.passes, "no score": shares.unscored}, seed=seed
+        outcomes, {"fail": shares.fails, "pass": shares.passes, NO_SCORE: shares.unscored}, seed=seed
     )
     if len(found.chosen) > MOST_SAMPLES:
         raise Invalid(
@@ -190,7 +221,7 @@ def outcome_queue(
         )
     groups = ", ".join(f"{group.drawn} of {group.samples} {group.outcome}" for group in found.groups)
     note = f"drawn by the outcomes of {about.judge[:200]}: {groups}; seed of the draw {seed}"
-    return Draw(found, len(names), seed, note)
+    return Draw(found, len(names), seed, note, _held_back(reader, keys))
 
 
 def _check(shares: Shares) -> None:

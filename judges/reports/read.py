@@ -18,6 +18,7 @@ from django.utils.translation import gettext as _
 from alignment.base.estimate import Remark, remark
 from annotate.batches.draws_read import finished_draw
 from annotate.core.blindness import Reader
+from annotate.core.errors import Conflict
 from annotate.core.rows import first_or_raise
 from annotate.core.text_tables import number
 from annotate.core.units import unit_number, unit_text
@@ -27,6 +28,7 @@ from annotate.models.project import UnitKind
 from annotate.verdicts.ratings_read import UnitKey
 from judges.core.scores_read import Said, rationales, scores_that_count
 from judges.models import AlignmentReport, Judge, ScoreStatus
+from judges.reports.blind_read import as_read_by
 
 # Raised when the same data would give other figures or other plots, so that reports are made anew.
 FIGURES_VERSION = 6
@@ -47,7 +49,7 @@ class ReportState:
     after_minutes: int | None
 
 
-def report_state(criterion: Criterion, labels: Labels = "settled") -> ReportState:
+def report_state(criterion: Criterion, labels: Labels = "settled", *, reader: Reader) -> ReportState:
     """Of reports with these labels. Where there is none on settled units, of those with all labels, which are then out
     of date: what an earlier version made can still be read."""
     reports = _shown_reports(criterion, labels).select_related("criterion", "project").defer("evidence")
@@ -57,7 +59,7 @@ def report_state(criterion: Criterion, labels: Labels = "settled") -> ReportStat
     if report is None and labels == "settled":
         report = _shown_reports(criterion, "all").select_related("criterion", "project").defer("evidence").first()
     return ReportState(
-        report=report,
+        report=None if report is None else as_read_by(report, reader=reader),
         is_out_of_date=report is not None and current is None,
         is_pending=cache.get(pending_key(criterion.pk, labels)) is not None,
         after_minutes=_after_minutes(criterion) if labels == "settled" else None,
@@ -127,14 +129,23 @@ def overview(project: Project) -> dict[int, Overview]:
         }
 
 
-def one_report(project: Project, number: int) -> AlignmentReport:
+def one_report(project: Project, number: int, *, reader: Reader) -> AlignmentReport:
     reports = AlignmentReport.objects.filter(project=project, number=number).select_related("criterion", "project")
-    return first_or_raise(reports, Http404(_("This project has no report %(number)s.") % {"number": number}))
+    missing = Http404(_("This project has no report %(number)s.") % {"number": number})
+    return as_read_by(first_or_raise(reports, missing), reader=reader)
 
 
 def is_shown(report: AlignmentReport) -> bool:
     """Whether pages can show it: it was reckoned the way figures are reckoned now. Its JSON can always be read."""
     return bool(report.parameters["figures"] == FIGURES_VERSION)
+
+
+def require_shown(report: AlignmentReport) -> None:
+    """Raises Conflict."""
+    if not is_shown(report):
+        raise Conflict(
+            "earlier_version", _("An earlier version of Touchstone made this report; its JSON can still be read.")
+        )
 
 
 def data_version(criterion: Criterion) -> str:

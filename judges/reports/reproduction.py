@@ -12,12 +12,12 @@ from pathlib import Path
 from typing import Any
 
 import orjson
-from django.utils.translation import gettext as _
 
 import alignment
-from annotate.core.errors import Conflict
+from annotate.core.blindness import Reader
 from judges.models import AlignmentReport
-from judges.reports.read import is_shown
+from judges.reports.blind_read import require_whole
+from judges.reports.read import require_shown
 
 _SCRIPT = Path(__file__).with_name("recompute.py")
 # Words and keys of this installation, which are no figures.
@@ -42,10 +42,13 @@ def figures_only(result: dict[str, Any]) -> dict[str, Any]:
     return {**{name: value for name, value in result.items() if name != "project"}, "judges": judges}
 
 
-def bundle(report: AlignmentReport, shown: Mapping[str, Any]) -> bytes:
+def bundle(report: AlignmentReport, shown: Mapping[str, Any], *, reader: Reader) -> bytes:
     """A ZIP with the report, its evidence, the ratings as a table, and the script that works every figure out again.
-    shown: the report as the API shows it."""
+    shown: the report as the API shows it.
+
+    Raises Conflict when the reader may not know all of it: without a part of it the figures would be others."""
     evidence = _unpacked(report)
+    require_whole(report, evidence.samples(), reader=reader)
     file = io.BytesIO()
     with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, content in (
@@ -59,10 +62,7 @@ def bundle(report: AlignmentReport, shown: Mapping[str, Any]) -> bytes:
 
 
 def _unpacked(report: AlignmentReport) -> alignment.report.Evidence:
-    if not is_shown(report):
-        raise Conflict(
-            "earlier_version", _("An earlier version of Touchstone made this report; its JSON can still be read.")
-        )
+    require_shown(report)
     return alignment.report.evidence_from_dict(orjson.loads(gzip.decompress(report.evidence)))
 
 

@@ -14,7 +14,15 @@ from django.http import Http404
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from annotate.core.blindness import Reader, samples_still_to_label
+from annotate.core.blindness import (
+    FEWEST_SAMPLES,
+    GeneralReader,
+    Reader,
+    require_figures_of_many,
+    samples_without_judges,
+)
+from annotate.core.errors import Conflict
+from annotate.core.permissions import may, role_of
 from annotate.core.rows import first_or_raise
 from annotate.models import Project
 from judges.models import Ask, AskState, Finding, Reply, Run, RunPurpose, RunState, Score, ScoreStatus
@@ -92,8 +100,8 @@ class RunProgress:
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """An ask that brought no score. detail: why, in our words. raw: what the model said, for those who may see it.
-    held_back: both are empty, as the reader still has to label the sample."""
+    """An ask that brought no score. detail: why, in our words; raw: what the model said: both only for readers who may
+    run judges. held_back: both are empty, as the reader still has to label the sample."""
 
     sample: str
     unit: str
@@ -157,19 +165,29 @@ def progress_of(run: Run) -> RunProgress:
 
 
 def findings_of(run: Run, *, reader: Reader) -> dict[str, int] | None:
-    """How many of its scores have which finding, in the order of Finding; None where none has."""
+    """How many of its scores have which finding, in the order of Finding. None where none has, and where that would
+    tell the reader what the judge said of a sample that they must not know about yet: which of both is told to no one.
+    """
     scores = Score.objects.filter(run=run, status=ScoreStatus.OK).order_by()
     counted = dict(scores.exclude(finding="").values_list("finding").annotate(n=Count("pk")))
     if not counted:
         return None
+    if not isinstance(reader, GeneralReader):
+        answers = [*counted, ""] if scores.filter(finding="").exists() else list(counted)
+        samples = scores.values_list("sample", flat=True).distinct()
+        if len(answers) < 2 or len(samples[:FEWEST_SAMPLES]) < FEWEST_SAMPLES:
+            try:
+                require_figures_of_many(reader, samples, answers)
+            except Conflict:
+                return None
     return {finding: counted[finding] for finding in Finding.values if finding in counted}
 
 
 @dataclass(frozen=True)
 class Failures:
     """What a run asked about and got no score for, in the order in which it was asked; a slice of it is a list of at
-    most MOST_FAILURES. Nothing is said of samples that the reader still has to label; `raw` is only for users who may
-    run judges."""
+    most MOST_FAILURES. Why it failed may say what the judge said: that is told only to readers who may run judges, and
+    not of samples that they still have to label."""
 
     run: Run
     reader: Reader = field(kw_only=True)
@@ -186,16 +204,19 @@ class Failures:
             .annotate(said=Left(_SAID, LONGEST_RAW))
             .values_list("pk", "said")
         )
-        blind = samples_still_to_label(self.reader, {ask.sample_id for ask in asks})
+        blind = samples_without_judges(self.reader, {ask.sample_id for ask in asks})
+        project = self.run.version.judge.project
+        sees_reasons = isinstance(self.reader, GeneralReader) or may(role_of(self.reader, project), "judges.run")
+        told = {ask.pk for ask in asks if sees_reasons and ask.sample_id not in blind}
         return [
             Failure(
                 sample=ask.sample.external_id,
                 unit=ask.unit,
                 repeat=ask.repeat,
                 status=ask.status,
-                detail="" if ask.sample_id in blind else ask.detail,
-                raw=said.get(ask.replies[-1], "") if ask.replies and ask.sample_id not in blind else "",
-                held_back=ask.sample_id in blind,
+                detail=ask.detail if ask.pk in told else "",
+                raw=said.get(ask.replies[-1], "") if ask.replies and ask.pk in told else "",
+                held_back=sees_reasons and ask.sample_id in blind,
             )
             for ask in asks
         ]

@@ -11,11 +11,11 @@ from django.db.models import QuerySet
 from django.http import Http404
 from django.utils.translation import gettext as _
 
-from annotate.core.blindness import samples_still_to_label
+from annotate.core.blindness import Reader, samples_still_to_label
 from annotate.core.errors import Invalid
 from annotate.core.permissions import may
 from annotate.core.rows import first_or_raise
-from annotate.models import Project, User
+from annotate.models import Project
 from annotate.samples.read import samples_named
 from judges.kinds.base import Config
 from judges.kinds.registry import kind_named, runnable_kinds
@@ -54,8 +54,24 @@ def kept_on_top_of(version: JudgeVersion) -> list[JudgeVersion]:
     return [other for other in others.order_by("pk") if name in members_of(other.judge.kind, other.config)]
 
 
-def version_diff(older: JudgeVersion, newer: JudgeVersion) -> list[Difference]:
-    """The fields that differ, in the order of their paths."""
+@dataclass(frozen=True, slots=True)
+class VersionDiff:
+    """rows: the fields that differ, in the order of their paths. held_back: how many are left out, of examples whose
+    verdicts the reader may not know."""
+
+    rows: list[Difference]
+    held_back: int
+
+
+def version_diff(older: JudgeVersion, newer: JudgeVersion, *, reader: Reader, role: str | None) -> VersionDiff:
+    found = _differences(older, newer)
+    if all(may_know_examples(one, reader=reader, role=role) for one in (older, newer)):
+        return VersionDiff(found, 0)
+    rows = [one for one in found if "examples" not in one.field.split(".")]
+    return VersionDiff(rows, len(found) - len(rows))
+
+
+def _differences(older: JudgeVersion, newer: JudgeVersion) -> list[Difference]:
     before, after = (
         {"endpoint": version.endpoint and version.endpoint.name, **dict(_leaves(version.config, "config"))}
         for version in (older, newer)
@@ -127,7 +143,7 @@ def judge_named(project: Project, name: str) -> Judge:
     return judge
 
 
-def may_know_examples(version: JudgeVersion, *, reader: User, role: str | None) -> bool:
+def may_know_examples(version: JudgeVersion, *, reader: Reader, role: str | None) -> bool:
     """Whether they may know the verdicts that the configuration has as examples: admins may, except of samples that
     they still have to label. True where it has none."""
     examples = version.config.get("examples") or {}

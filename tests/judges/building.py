@@ -163,6 +163,16 @@ def shared_project(name: str, *, unit: str, passes: Mapping[str, list[Any]]) -> 
     return project
 
 
+def settle_all(project: Project) -> None:
+    """Decides every unit that has labels, where they don't agree in some way."""
+    for criterion in project.criteria.filter(is_current=True):
+        settle_imported(project=project, criterion=criterion, needed=1)
+        for verdict in Verdict.objects.filter(criterion=criterion, state="disputed"):
+            verdict.state, verdict.method, verdict.value = "settled", "majority", verdict.votes[0]["value"]
+            verdict.confidence = verdict.agreement
+            verdict.save()
+
+
 GRADES = (1, 5, 4, 2, 5, 3, 4, 1)
 
 

@@ -6,6 +6,7 @@ import json
 from argparse import ArgumentParser
 from typing import Any
 
+from annotate.core.blindness import SYSTEM
 from annotate.core.text_tables import figure, in_words, interval, text_table
 from annotate.management.base import OneLineCommand
 from annotate.projects.read import criterion_named, project_named
@@ -21,7 +22,7 @@ class Command(OneLineCommand):
         parser.add_argument("--format", choices=["json", "table"], default="table")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        found = agreement(criterion_named(project_named(options["slug"]), options["criterion"]))
+        found = agreement(criterion_named(project_named(options["slug"]), options["criterion"]), reader=SYSTEM)
         if options["format"] == "json":
             self.stdout.write(json.dumps(found, ensure_ascii=False, indent=1, allow_nan=False))
         else:

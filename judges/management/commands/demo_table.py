@@ -9,6 +9,7 @@ from django.core.management.base import CommandError
 from django.db.models import QuerySet
 from django.utils import timezone
 
+from annotate.core.blindness import SYSTEM
 from annotate.core.text_tables import interval, text_table
 from annotate.demo import DEMO_LOGINS, DEMO_SLUG
 from annotate.management.base import OneLineCommand
@@ -61,7 +62,7 @@ def _names(judges: QuerySet[Judge]) -> str:
 
 def _report_of_the_worker(criterion: Criterion) -> AlignmentReport:
     """The present report when there is one, so that a second start needs no worker; else the one it makes now."""
-    state, since = report_state(criterion), timezone.now()
+    state, since = report_state(criterion, reader=SYSTEM), timezone.now()
     if state.report is None or state.is_out_of_date:
         request_report(criterion=criterion)
     deadline = time.monotonic() + WAIT_SECONDS
@@ -72,5 +73,5 @@ def _report_of_the_worker(criterion: Criterion) -> AlignmentReport:
                 "Is one running? Start it with: celery -A config worker"
             )
         time.sleep(0.2)
-        state = report_state(criterion)
+        state = report_state(criterion, reader=SYSTEM)
     return state.report

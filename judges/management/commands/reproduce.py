@@ -8,6 +8,7 @@ from typing import Any
 from django.core.management.base import CommandError
 from django.http import Http404
 
+from annotate.core.blindness import SYSTEM
 from annotate.management.base import OneLineCommand
 from annotate.projects.read import project_named
 from judges.reports.read import one_report
@@ -25,7 +26,7 @@ class Command(OneLineCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         try:
-            report = one_report(project_named(options["slug"]), options["number"])
+            report = one_report(project_named(options["slug"]), options["number"], reader=SYSTEM)
             found = reproduce(report)
         except Http404 as error:
             raise CommandError(str(error)) from error

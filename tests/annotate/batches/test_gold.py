@@ -203,27 +203,27 @@ def test_known_answers_that_a_change_leaves_alone_are_carried(world: World) -> N
     found = impact(old=world.criteria("grade")[0], new=check_spec({**GRADE, **without_five}))
     assert (found.gold_kept, found.gold_again) == (1, 1)
     assert next_version(world, **without_five).known_answers == 1
-    (carried,) = known_answers(world.project)
+    (carried,) = known_answers(world.project, reader=SYSTEM)
     assert (carried.sample, carried.value, carried.reason, carried.created_by, carried.created_at) == (
         kept, 4, answer.reason, world.alice, answer.created_at,
     )  # fmt: skip
     assert carried.criterion == world.criteria("grade")[0]
-    assert [one.sample for one in to_set_again(world.project)] == [touched]
+    assert [one.sample for one in to_set_again(world.project, reader=SYSTEM)] == [touched]
     know(world, touched, 3)
-    assert not to_set_again(world.project).exists()
+    assert not to_set_again(world.project, reader=SYSTEM).exists()
 
 
 def test_another_question_asks_for_every_answer_again(world: World) -> None:
     know(world, make_sample(world.project), 4)
     assert next_version(world, prompt="How well written?").known_answers == 0
-    assert [one.criterion.version for one in to_set_again(world.project)] == [1]
-    assert not known_answers(world.project).exists()
+    assert [one.criterion.version for one in to_set_again(world.project, reader=SYSTEM)] == [1]
+    assert not known_answers(world.project, reader=SYSTEM).exists()
 
 
 def test_a_carried_answer_is_taken_back_altogether(world: World) -> None:
     know(world, make_sample(world.project), 4)
     next_version(world, name="Mark")
-    remove_gold(actor=world.alice, project=world.project, gold_id=known_answers(world.project).get().pk)
+    remove_gold(actor=world.alice, project=world.project, gold_id=known_answers(world.project, reader=SYSTEM).get().pk)
     assert not GoldAnswer.objects.exists()
 
 
@@ -436,7 +436,7 @@ def test_self_consistency_and_reports_see_second_readings(world: World) -> None:
     grade = world.criteria("grade")[0]
     assert len(rating_columns(grade, reader=SYSTEM).values) == 12
     assert len(labels_before(grade, reader=SYSTEM)) == 6
-    assert agreement(grade)
+    assert agreement(grade, reader=SYSTEM)
     assert Verdict.objects.filter(criterion=grade).count() == 12
 
 

@@ -5,10 +5,14 @@ from typing import Any
 import pytest
 from django.db import connection
 
+from annotate.core.blindness import without_judges_held_back
 from annotate.files.claim_naming import with_labels_or_tasks
 from annotate.models import Project, Sample
+from annotate.tasks.moving import lock_samples, settle_batch
 from judges.core.split import divide
 from judges.files.import_scores import with_scored_claims
+from judges.kinds.members import Member, member_values
+from judges.models import Judge, JudgeVersion, Run, RunPurpose, Score
 from tests.annotate.factories import World, make_batch, make_world
 
 pytestmark = pytest.mark.django_db
@@ -49,6 +53,31 @@ def test_dev_and_test(project: Project) -> None:
     sides = divide(criterion, {f"s{number}": number % 3 == 0 for number in range(1, MANY + 1)})
     assert len(sides) == MANY
     assert sum(sides.values()) == pytest.approx(MANY / 2, abs=2)
+
+
+def test_the_end_of_a_batch(world: World) -> None:
+    batch = make_batch(world.project, [world.ann], opened=False)
+    keys = list(Sample.objects.values_list("pk", flat=True))
+    lock_samples(keys)
+    assert settle_batch(batch, keys) == 0
+
+
+def test_what_judges_said_of_samples_to_decide_about(world: World) -> None:
+    judge = Judge.objects.create(project=world.project, name="j", kind="imported")
+    version = JudgeVersion.objects.create(judge=judge, number=1, label="1", content_hash="1")
+    run = Run.objects.create(version=version, purpose=RunPurpose.IMPORT)
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "INSERT INTO judges_score (version_id, run_id, sample_id, unit, dimension, repeat, status, number,"
+            " rationale) SELECT %s, %s, id, 'answer', 'd', 0, 'ok', 1, '' FROM annotate_sample",
+            [version.pk, run.pk],
+        )
+    scores = Score.objects.filter(version=version)
+    assert without_judges_held_back(scores, reader=world.rita).count() == 0
+    assert without_judges_held_back(scores, reader=world.alice).count() == MANY
+    keys = Sample.objects.values_list("pk", flat=True)
+    (found,) = member_values(world.project, [Member("j", "1", "d", None)], list(keys))
+    assert len(found) == MANY
 
 
 def test_whose_claims_are_in_use(project: Project) -> None:

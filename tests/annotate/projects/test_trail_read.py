@@ -14,7 +14,7 @@ from annotate.core.blindness import SYSTEM
 from annotate.core.errors import Conflict, Invalid
 from annotate.core.trail import note
 from annotate.labels.consensus import settle_imported
-from annotate.models import AuditEntry, ClaimEdit, LabelEvent, Release, User, Verdict, VerdictEvent
+from annotate.models import AuditEntry, ClaimEdit, Label, LabelEvent, Release, User, Verdict, VerdictEvent
 from annotate.projects.accounts import make_token, revoke_token
 from annotate.projects.criteria import add_criteria
 from annotate.projects.trail_read import TrailFilter, kinds_of, read_filter, trail, unit_history, whole_trail
@@ -71,11 +71,11 @@ def test_a_hand_at_the_database_is_logged_too(disputed: World) -> None:
 
 
 def test_many_verdicts_of_one_statement_are_logged(world: World) -> None:
-    make_samples(world.project, 3)
-    batch = world.batch(criteria=["grade"], annotators=[world.ann], overlap=1)
-    for task in batch.tasks.all():
-        finish(task)
     criterion = world.criteria("grade")[0]
+    rater = world.project.raters.get(user=world.ann)
+    for sample in make_samples(world.project, 3):
+        Label.objects.create(rater=rater, sample=sample, unit="answer", criterion=criterion, value=4)
+    settle_imported(project=world.project, criterion=criterion, needed=1)
     Verdict.objects.update(votes=[])
     assert settle_imported(project=world.project, criterion=criterion, needed=1, actor=world.alice) == 3
     assert [len(events_of(verdict)) for verdict in Verdict.objects.all()] == [3, 3, 3]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -10,7 +12,7 @@ from annotate.labels.read import seconds_per_choice
 from annotate.models import Label, LabelEvent, Rater, Task, User
 from annotate.samples.read import metadata_of
 from annotate.tasks.labelling import submit_task
-from annotate.verdicts.evidence_read import evidence_of
+from annotate.verdicts.evidence_read import agreement, evidence_of
 from tests.annotate.factories import World, finish, make_sample, make_samples, rewriting_history, say
 
 NINE = datetime.fromisoformat("2026-11-20T09:00:00+00:00")
@@ -177,3 +179,15 @@ def test_evidence_knows_the_metadata_of_its_samples_only(world: World) -> None:
     assert evidence_of(support, reader=SYSTEM).metadata == {}
     imported(world, "zoe", "no")
     assert evidence_of(support, reader=SYSTEM).metadata == {"s1": {"language": "de"}}
+
+
+def test_agreement_reads_nothing_that_only_reports_tell(
+    world: World, django_assert_num_queries: Callable[[int], AbstractContextManager[Any]]
+) -> None:
+    make_sample(world.project)
+    for task in world.batch(criteria=["support"]).tasks.all():
+        finish(task)
+    (support,) = world.criteria("support")
+    assert support.project.pk
+    with django_assert_num_queries(2):
+        agreement(support, reader=SYSTEM)

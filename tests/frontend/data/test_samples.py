@@ -6,6 +6,7 @@ from annotate.models import Batch, Project, Sample, User, Verdict
 from annotate.projects.write import set_member
 from frontend.data.samples import answer_pieces, units_by_kind
 from judges.models import Score
+from tests.annotate.factories import decide_unit
 from tests.clients import as_user
 from tests.frontend.building import make_samples
 from tests.judges.building import add_judge
@@ -52,14 +53,37 @@ def test_the_number_of_queries_does_not_grow(rita: User, project: Project) -> No
 
 
 @pytest.mark.usefixtures("disputes")
-def test_a_sample_shows_what_people_and_judges_said(rita: User, samples: list[Sample], score: Score) -> None:
-    text = as_user(rita).get(f"/p/help/samples/{samples[0].pk}/").content.decode()
+def test_a_sample_shows_what_people_and_judges_said(alice: User, samples: list[Sample], score: Score) -> None:
+    text = as_user(alice).get(f"/p/help/samples/{samples[0].pk}/").content.decode()
     assert 'id="claim-1"' in text
     assert "Said by Ben." in text
     assert "contradicted" in text
     assert "strict-judge" in text
     assert "0.25" in text
     assert "Because &lt;b&gt;so&lt;/b&gt;." in text
+
+
+@pytest.mark.usefixtures("score")
+def test_a_reviewer_sees_letters_and_no_judges_before_a_sample_is_decided(
+    rita: User, samples: list[Sample], project: Project, disputes: list[Verdict]
+) -> None:
+    here, client = f"/p/help/samples/{samples[0].pk}/", as_user(rita)
+    text = client.get(here).content.decode()
+    assert "Said by Ben." in text
+    assert "Annotator A" in text
+    assert "What judges said about this sample is shown once all of it is labelled and decided." in text
+    assert not [one for one in ("strict-judge", "0.25", "Because", ">ben<", ">Ben<") if one in text]
+    for verdict in Verdict.objects.filter(sample=samples[0]).exclude(state="settled"):
+        decide_unit(rita, verdict, "supported")
+    text = client.get(here).content.decode()
+    assert "strict-judge" in text
+    assert ">ben<" not in text
+    # Where the project shows names, also while it waits.
+    Project.objects.filter(pk=project.pk).update(show_names=True)
+    Verdict.objects.filter(pk=disputes[0].pk).update(state="reopened")
+    text = client.get(here).content.decode()
+    assert ">Ben<" in text
+    assert "strict-judge" not in text
 
 
 def test_a_sample_stays_silent_to_those_who_still_label_it(

@@ -90,8 +90,9 @@ def test_what_it_came_to(alice: User, rita: User, judge: Judge, check: Run) -> N
     assert "Every reply could be read." in page
     assert "&lt;b&gt;reason 1&lt;/b&gt;" in page
     reviewer = as_user(rita).get(url_of(judge, check.pk)).content.decode()
-    assert "Canaries made the answer better in" in reviewer
-    assert "reason 1" not in reviewer
+    # Of so few samples, about which they may have to decide, the figures would say what the judge said.
+    assert "would tell you what the judge said" in reviewer
+    assert not [one for one in ("Canaries made the answer better in", "reason 1") if one in reviewer]
     judges_page = as_user(rita).get(f"/p/help/judges/{judge.pk}/").content.decode()
     assert url_of(judge, check.pk) in judges_page
     assert "Start the check" not in as_user(rita).get(url_of(judge)).content.decode()

@@ -135,7 +135,7 @@ def test_the_history_of_a_sample_is_for_staff_and_names_for_admins(decided: Verd
         return {row["who"] for unit in as_user(user).get(url).context["history"] for row in unit["rows"]}
 
     assert names(alice) == {"Ben", "Bea", "The rule", "Rita"}
-    assert names(rita) == {"An annotator", "The rule", "Rita"}
+    assert names(rita) == {"The rule", "Rita"}
     history = as_user(alice).get(url).context["history"]
     assert [unit["unit"] for unit in history] == ["claim 1", "claim 2", "context 1"]
     assert [row["what"] for row in history[1]["rows"]][-1] == "decided Support: contradicted"

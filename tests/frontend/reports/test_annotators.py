@@ -57,6 +57,11 @@ GRADES = "/p/desk/reports/grade/annotators/"
 
 
 def test_every_person_with_their_figures(graded: AlignmentReport, rita: User) -> None:
+    hidden = as_user(rita).get(GRADES).content.decode()
+    numbered = [row[0] for row in rows(hidden, "Each person and the others")]
+    assert len({name for name in numbered if name.startswith("Annotator ")}) == 3
+    assert numbered[3:] == ["All together"]
+    Project.objects.update(show_names=True)
     page = as_user(rita).get(GRADES).content.decode()
     assert "<b>cleo</b>" not in page
     everybody = {one["name"]: one for one in graded.result["annotators"]["people"]}

@@ -21,7 +21,7 @@ from tests.annotate.factories import make_batch
 from tests.clients import as_user
 from tests.database import copied_from_world
 from tests.frontend.conftest import Staff, make_staff
-from tests.judges.building import add_judge, graded_project, scores_like
+from tests.judges.building import add_judge, graded_project, scores_like, settle_all
 
 URL = "/p/desk/reports/grade/compare/"
 
@@ -41,6 +41,7 @@ def _world(module_transaction: None) -> tuple[Staff, Project]:
     add_judge(project, "rough <b>", samples, scores_like(samples, wrong_every=2), dimension="grade")
     Score.objects.filter(version__label="2").update(rationale="Because it says so.")
     freeze_report(criterion=project.criteria.get(key="grade"))
+    settle_all(project)
     return people, project
 
 

@@ -70,14 +70,20 @@ def test_shows_the_report_and_says_when_it_is_out_of_date(
 
 
 @pytest.mark.usefixtures("disputes")
-def test_downloads(rita: User, project: Project) -> None:
+def test_downloads(rita: User, alice: User, project: Project) -> None:
     client = as_user(rita)
     freeze_report(criterion=one_criterion(project, "support"))
     page = client.get(f"{URL}1.html")
     assert 'filename="help-support-report-1.html"' in page["Content-Disposition"]
     assert "<style>" in page.content.decode()
     assert json.loads(client.get(f"{URL}1.json").content)["criterion"] == "support"
-    with ZipFile(BytesIO(client.get(f"{URL}1.zip").content)) as archive:
+    # Who said what, and what judges said of what is not decided, can't be left out of it.
+    assert "An admin can get it" in client.get(f"{URL}1.zip", follow=True).content.decode().replace(
+        "an admin", "An admin"
+    )
+    Project.objects.update(show_names=True)
+    assert "still have to label or to decide" in client.get(f"{URL}1.zip", follow=True).content.decode()
+    with ZipFile(BytesIO(as_user(alice).get(f"{URL}1.zip").content)) as archive:
         assert set(archive.namelist()) == {"report.json", "evidence.json", "ratings.csv", "recompute.py"}
     for wrong in (f"{URL}2.json", f"{URL}1.exe", "/p/help/reports/relevance/1.json", "/p/help/reports/none/"):
         assert client.get(wrong).status_code == 404

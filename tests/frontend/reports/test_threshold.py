@@ -16,7 +16,7 @@ from judges.models import AlignmentReport, Score, SplitMember
 from judges.reports.write import freeze_report
 from tests.clients import as_user
 from tests.frontend.building import make_user
-from tests.judges.building import GRADES, add_judge, graded_project
+from tests.judges.building import GRADES, add_judge, graded_project, settle_all
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
@@ -41,7 +41,9 @@ def report(lena: User) -> AlignmentReport:
         for place, name in enumerate(samples)
     ]
     add_judge(project, "loose", samples, rows, dimension="grade")
-    return freeze_report(criterion=project.criteria.get(key="grade"))
+    report = freeze_report(criterion=project.criteria.get(key="grade"))
+    settle_all(project)
+    return report
 
 
 def by_hand(project: Project, threshold: float) -> Figures:

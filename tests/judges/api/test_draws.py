@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 from typing import Any
 
 import pytest
 
-from annotate.models import Batch, Sample
+from annotate.models import Batch, Sample, Verdict
 from tests.annotate.factories import World, make_sample, make_world
 from tests.clients import client_of
 from tests.database import copied_from_world
@@ -37,13 +39,17 @@ def url(world: World, more: str = "") -> str:
 @pytest.mark.parametrize("asked", [OUTCOMES, WORTH])
 def test_seen_then_made(world: World, asked: dict[str, Any]) -> None:
     reviewer, admin = client_of(world.rita), client_of(world.alice)
-    seen = reviewer.post(url(world), asked, format="json").json()
-    assert seen["frame"] == 40
+    seen = admin.post(url(world), asked, format="json").json()
+    assert (seen["frame"], seen["held_back"]) == (40, 0)
     assert not Batch.objects.exists()
     assert sum(row["drawn"] for row in seen["strata"]) == len(seen["samples"])
     assert sum(1 / row["probability"] for row in seen["samples"]) == pytest.approx(40)
     # The same seed, the same draw.
-    assert admin.post(url(world), {**asked, "seed": seen["seed"]}, format="json").json() == seen
+    again = {**asked, "seed": seen["seed"]}
+    assert admin.post(url(world), again, format="json").json() == seen
+    # To those who may have to decide about them the samples are not named: their strata say what a judge said.
+    counted = reviewer.post(url(world), again, format="json").json()
+    assert counted == {**seen, "samples": [], "held_back": len(seen["samples"])}
 
     batch = {"seed": seen["seed"], "plan": seen["plan"], "name": "Next", "annotators": ["ann", "ben"], "overlap": 2}
     assert reviewer.post(url(world, "batch/"), {**asked, **batch}, format="json").status_code == 403
@@ -56,6 +62,31 @@ def test_seen_then_made(world: World, asked: dict[str, Any]) -> None:
     again = admin.post(url(world, "batch/"), {**asked, **batch}, format="json")
     assert again.status_code in (409, 422)
     assert Batch.objects.count() == 1
+
+
+def test_a_draw_tells_nothing_of_one_that_waits_for_a_decision(world: World) -> None:
+    """Neither by its plan, which could be tried, nor by the places of others among those that are drawn."""
+    settled = Sample.objects.filter(project=world.project).order_by("external_id")[:5]
+    support = world.project.criteria.get(key="support")
+    for sample in settled:
+        Verdict.objects.create(
+            sample=sample,
+            unit="claim:0",
+            criterion=support,
+            state="settled",
+            value="yes",
+            method="majority",
+            confidence=1,
+        )
+    for threshold in (0.3, 0.7):
+        asked = {**OUTCOMES, "threshold": threshold, "fails": 1, "passes": 1, "seed": 1}
+        seen = client_of(world.alice).post(url(world), asked, format="json").json()
+        counted = client_of(world.rita).post(url(world), asked, format="json").json()
+        assert (counted["samples"], counted["held_back"]) == ([], 40)
+        chosen = sorted((one["sample_id"], (one["probability"], one["stratum"])) for one in seen["samples"])
+        guessed = hashlib.sha256(json.dumps(chosen).encode()).hexdigest()[:32]
+        assert len(chosen) == 40
+        assert seen["plan"] == counted["plan"] != guessed
 
 
 def test_changed_since(world: World) -> None:

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from kombu.exceptions import OperationalError
 
+from annotate.core.blindness import SYSTEM
 from annotate.models import User
 from annotate.verdicts.evidence_read import agreement
 from config import celery_app
@@ -59,7 +60,14 @@ def get(user: User, path: str) -> Any:
 
 def test_figures_are_those_of_the_commands(world: World) -> None:
     (grade,) = world.criteria("grade")
-    assert get(world.rita, "criteria/grade/agreement/") == json.loads(json.dumps(agreement(grade)))
+    for reader in (world.alice, world.rita):
+        figures = json.loads(json.dumps(agreement(grade, reader=reader)))
+        assert get(reader, "criteria/grade/agreement/") == figures
+    named = agreement(grade, reader=world.alice)
+    assert named == agreement(grade, reader=SYSTEM)
+    assert len(figures["raters"]) == len(named["raters"])
+    assert all(name.startswith("Annotator ") for name in figures["raters"])
+    assert figures["estimates"] == json.loads(json.dumps(named["estimates"]))
     assert get(world.rita, "criteria/grade/alignment/") == json.loads(json.dumps(align(grade)))
     (row,) = get(world.rita, "criteria/grade/alignment/?judge=other")["judges"]
     assert row["judge"] == "other"
@@ -117,6 +125,10 @@ def test_reports(world: World) -> None:
     assert reply.headers["Content-Type"].startswith("text/html")
     assert reply.headers["Content-Disposition"] == 'attachment; filename="desk-grade-report-1.html"'
     assert reply.content.decode().startswith("<!doctype html>")
+    # One of an earlier version may lack figures that the file shows.
+    AlignmentReport.objects.filter(pk=first.pk).update(parameters={**first.parameters, "figures": 5})
+    reply = client_of(world.alice).get(ROOT + "reports/1/download.html")
+    assert (reply.status_code, reply.json()["error"]["code"]) == (409, "earlier_version")
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from drf_spectacular.generators import SchemaGenerator
 
+from annotate.core.blindness import SYSTEM
 from annotate.core.errors import Invalid
 from frontend.judges.table import judge_rows
 from judges.canaries.rates import Flip, Reading
@@ -72,7 +73,7 @@ def test_a_check_from_start_to_rates(world: World, openai_server: OpenAIServer) 
     assert estimate.cost is not None
     assert run.cost > 0
 
-    result = canary_result(run)
+    result = canary_result(run, reader=SYSTEM)
     assert (result["basis"], result["best"], result["samples"], result["units"]) == ("passes", "yes", 4, 8)
     assert result["clean"] == {"ok": 8, "passing": 3, "failed": {}}
     assert result["coverage"] == {"asked": 136, "ok": 120, "failed": {"refused": 8, "parse_error": 8}}
@@ -107,7 +108,7 @@ def test_who_still_has_to_label_a_sample_reads_no_reason_about_it(world: World) 
     run = worked(check_canaries(version=llm_judge(world), samples=2, seed=1))
     world.batch(annotators=[world.alice, world.ann])
     assert flip_examples(run, reader=world.alice) == {"count": 4, "held_back": 4, "shown": []}
-    assert len(flip_examples(run, reader=world.rita)["shown"]) == 4
+    assert len(flip_examples(run, reader=SYSTEM)["shown"]) == 4
 
 
 def test_only_judges_that_ask_a_model_by_a_prompt_of_ours(world: World) -> None:
@@ -202,8 +203,10 @@ def test_by_api(world: World, openai_server: OpenAIServer) -> None:
     worked(Run.objects.get())
     assert [one["id"] for one in rita.get(url).json()["results"]] == [check["id"]]
     here = f"{url}{check['id']}/"
-    found = rita.get(here).json()["result"]
-    assert found == json.loads(json.dumps(canary_result(Run.objects.get())))
+    # Of one sample every figure says what the judge said, and a reviewer may have to decide about it.
+    assert rita.get(here).json()["error"]["code"] == "figures_would_tell"
+    found = alice.get(here).json()["result"]
+    assert found == json.loads(json.dumps(canary_result(Run.objects.get(), reader=SYSTEM)))
     assert found["attacks"]["towards"]["value"] == 0.2
     # What the judge gave as its reasons is for those who may run it.
     assert "an order" not in rita.get(here).content.decode()
@@ -214,4 +217,4 @@ def test_by_api(world: World, openai_server: OpenAIServer) -> None:
     assert alice.get(f"/api/projects/desk/judges/{other.judge_id}/canaries/{check['id']}/").status_code == 404
     schema = SchemaGenerator().get_schema(request=None, public=True)
     shape = schema["paths"]["/api/projects/{slug}/judges/{judge_id}/canaries/{run_id}/"]["get"]["responses"]["200"]
-    assert problems(rita.get(here).json(), shape["content"]["application/json"]["schema"], schema) == []
+    assert problems(alice.get(here).json(), shape["content"]["application/json"]["schema"], schema) == []

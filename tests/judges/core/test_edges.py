@@ -10,6 +10,7 @@ import pytest
 
 from alignment.base.estimate import remark
 from alignment.report.reference import METHOD
+from annotate.core.blindness import SYSTEM
 from annotate.core.text_tables import in_words
 from annotate.models import Criterion, Project, Sample, User, Verdict
 from annotate.verdicts.evidence_read import agreement
@@ -96,7 +97,7 @@ def test_no_labels_at_all() -> None:
     assert found["judges"] == []
     assert found["reference"]["units"] == found["reference"]["positives"] == found["reference"]["ties"] == 0
     assert "No judge has scores for this criterion." in judge_table(found)
-    people = agreement(grade_of(project))
+    people = agreement(grade_of(project), reader=SYSTEM)
     assert (people["units"], people["ratings"], people["raters"], people["pairs"]) == (0, 0, [], [])
     assert all(e["value"] is None and e["reason"] for e in people["estimates"].values())
     report = build_report(criterion=grade_of(project))

@@ -14,6 +14,7 @@ from annotate.batches.draws_read import chances_of, draw_progress, finished_draw
 from annotate.batches.steps import close_batch, open_batch
 from annotate.batches.steps import close_batch, count_single_labels, discount_single_labels, open_batch
 from annotate.batches.write import create_batch
+from annotate.core.blindness import SYSTEM
 from annotate.core.errors import Conflict, Invalid
 from annotate.models import Batch, BatchSample, Criterion, Sample
 from judges.certificates.write import look_at_test
@@ -69,13 +70,13 @@ def scores(names: Iterable[str], *, wrong_every: int) -> list[tuple[str, str, fl
 
 
 def make(world: World, criterion: Criterion, count: int = 40, **changed: Any) -> Batch:
-    seen = next_samples(criterion=criterion, count=count, about=GOOD, seed=11)
+    seen = next_samples(criterion=criterion, count=count, about=GOOD, seed=11, reader=SYSTEM)
     given = {"seed": 11, "plan": seen.plan, "name": "Next", "annotators": world.annotators, "overlap": 1}
     return make_drawn_batch(next_samples, criterion=criterion, count=count, about=GOOD, **{**given, **changed})
 
 
 def test_a_batch_of_forty_keeps_its_chances(world: World, grade: Criterion) -> None:
-    seen = next_samples(criterion=grade, count=40, about=GOOD, seed=11)
+    seen = next_samples(criterion=grade, count=40, about=GOOD, seed=11, reader=SYSTEM)
     assert seen.frame == 140
     # Over all that could have been drawn, chances sum to what is drawn …
     assert sum(stratum.samples * stratum.chance for stratum in seen.found.strata) == pytest.approx(40)
@@ -92,7 +93,7 @@ def test_a_batch_of_forty_keeps_its_chances(world: World, grade: Criterion) -> N
 def test_labels_tell_where_a_label_teaches_most(grade: Criterion) -> None:
     # A report divides dev and test, and dev is where the judge's errors may be looked at.
     freeze_report(criterion=grade)
-    seen = next_samples(criterion=grade, count=40, about=GOOD, seed=11).found
+    seen = next_samples(criterion=grade, count=40, about=GOOD, seed=11, reader=SYSTEM).found
     assert seen.basis == "labels"
     assert seen.worth is not None
     assert seen.worth > 1
@@ -112,9 +113,9 @@ def test_what_has_labels_or_waits_is_not_drawn(world: World, grade: Criterion, s
 
 
 def test_one_confirms_what_one_has_seen(world: World, grade: Criterion, samples: dict[str, Sample]) -> None:
-    seen = next_samples(criterion=grade, count=40, about=GOOD, seed=11)
-    assert next_samples(criterion=grade, count=40, about=GOOD, seed=11).plan == seen.plan
-    assert next_samples(criterion=grade, count=40, about=GOOD, seed=12).plan != seen.plan
+    seen = next_samples(criterion=grade, count=40, about=GOOD, seed=11, reader=SYSTEM)
+    assert next_samples(criterion=grade, count=40, about=GOOD, seed=11, reader=SYSTEM).plan == seen.plan
+    assert next_samples(criterion=grade, count=40, about=GOOD, seed=12, reader=SYSTEM).plan != seen.plan
     drawn = next(iter(seen.found.chosen))
     add_labels(grade, samples, [(drawn, "answer", "ann", 4)])
     with pytest.raises(Conflict, match="changed since you saw"):
@@ -132,13 +133,13 @@ def test_one_confirms_what_one_has_seen(world: World, grade: Criterion, samples:
 )
 def test_refuses(grade: Criterion, count: int, about: About | None, said: str) -> None:
     with pytest.raises(Invalid, match=said):
-        next_samples(criterion=grade, count=count, about=about, seed=1)
+        next_samples(criterion=grade, count=count, about=about, seed=1, reader=SYSTEM)
 
 
 def test_nothing_is_left_to_draw_from(world: World, grade: Criterion) -> None:
     make(world, grade, 140)
     with pytest.raises(Invalid, match="nothing to draw from"):
-        next_samples(criterion=grade, count=2)
+        next_samples(criterion=grade, count=2, reader=SYSTEM)
 
 
 def test_chances_are_of_all_samples_of_a_batch_or_of_none(world: World, grade: Criterion) -> None:
@@ -235,12 +236,12 @@ def test_works_before_there_is_anything_but_samples() -> None:
     project, _ = graded_project("early", count=0)
     found = add_samples(project, [f"s{place:03}" for place in range(50)])
     criterion = project.criteria.get(key="grade")
-    seen = next_samples(criterion=criterion, count=40, seed=1).found
+    seen = next_samples(criterion=criterion, count=40, seed=1, reader=SYSTEM).found
     assert (seen.basis, seen.worth, len(seen.strata)) == ("nothing", None, 1)
     assert {chance.probability for chance in seen.chosen.values()} == {0.8}
     # With judges alone, they say where verdicts may vary.
     add_judge(project, "good", found, scores(found, wrong_every=7), dimension="grade")
     add_judge(project, "poor", found, scores(found, wrong_every=3), dimension="grade")
-    seen = next_samples(criterion=criterion, count=40, seed=1).found
+    seen = next_samples(criterion=criterion, count=40, seed=1, reader=SYSTEM).found
     assert seen.basis == "judges"
     assert len(seen.strata) > 4

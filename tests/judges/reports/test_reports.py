@@ -7,6 +7,7 @@ from collections.abc import Callable
 import pytest
 from django.utils import timezone
 
+from annotate.core.blindness import SYSTEM
 from annotate.models import Criterion, Label, Project, Task, User, Verdict
 from judges.api.reports_serializers import Report
 from judges.models import AlignmentReport, Judge
@@ -46,7 +47,7 @@ def test_twice_is_once(grade: Criterion, first: AlignmentReport) -> None:
     assert (second.pk, second.number, second.created_by) == (first.pk, 1, User.objects.get())
     assert second.result == first.result
     assert AlignmentReport.objects.count() == 1
-    assert report_state(grade).report == first
+    assert report_state(grade, reader=SYSTEM).report == first
 
 
 def test_numbers_run_through_the_project(project: Project, first: AlignmentReport) -> None:
@@ -55,7 +56,7 @@ def test_numbers_run_through_the_project(project: Project, first: AlignmentRepor
     assert freeze_report(criterion=support).number == 2
     elsewhere, _ = graded_project("elsewhere")
     assert freeze_report(criterion=elsewhere.criteria.get(key="grade")).number == 1
-    assert one_report(project, 2).criterion == support
+    assert one_report(project, 2, reader=SYSTEM).criterion == support
 
 
 def test_a_report_is_whole(grade: Criterion, first: AlignmentReport) -> None:
@@ -129,13 +130,13 @@ def test_a_change_makes_another_report(
     before = data_version(grade)
     change(project)
     assert data_version(grade) != before
-    assert report_state(grade).is_out_of_date
+    assert report_state(grade, reader=SYSTEM).is_out_of_date
     second = freeze_report(criterion=grade)
     assert second.number == 2
     assert second.fingerprint != first.fingerprint
-    assert not report_state(grade).is_out_of_date
+    assert not report_state(grade, reader=SYSTEM).is_out_of_date
     # The first is what it was.
-    assert one_report(project, 1).result == first.result
+    assert one_report(project, 1, reader=SYSTEM).result == first.result
 
 
 def _a_sample(project: Project) -> None:
@@ -159,16 +160,16 @@ def test_what_is_no_part_of_it_makes_none(project: Project, grade: Criterion, fi
         change(project)
         assert data_version(grade) == before, change
         assert basis_of(grade).fingerprint == first.fingerprint, change
-    assert not report_state(grade).is_out_of_date
+    assert not report_state(grade, reader=SYSTEM).is_out_of_date
     assert freeze_report(criterion=grade) == first
 
 
 def test_a_label_said_again_is_the_same_report(grade: Criterion, first: AlignmentReport) -> None:
     Label.objects.filter(sample__external_id="s03", rater__name="ann").update(revision=3, updated_at=timezone.now())
-    assert report_state(grade).is_out_of_date
+    assert report_state(grade, reader=SYSTEM).is_out_of_date
     again = freeze_report(criterion=grade)
     assert again == first
-    assert not report_state(grade).is_out_of_date
+    assert not report_state(grade, reader=SYSTEM).is_out_of_date
 
 
 def test_the_order_of_arrival_is_no_part_of_the_fingerprint() -> None:
@@ -186,9 +187,9 @@ def test_the_order_of_arrival_is_no_part_of_the_fingerprint() -> None:
 
 
 def test_a_judge_read_the_other_way_round_makes_reports_out_of_date(project: Project, grade: Criterion) -> None:
-    assert not report_state(grade).is_out_of_date
+    assert not report_state(grade, reader=SYSTEM).is_out_of_date
     Judge.objects.filter(project=project).update(higher_is_better=False)
-    assert report_state(grade).is_out_of_date
+    assert report_state(grade, reader=SYSTEM).is_out_of_date
 
 
 def test_labels_of_an_open_task_wait(db: None) -> None:
@@ -201,5 +202,5 @@ def test_labels_of_an_open_task_wait(db: None) -> None:
     assert data_version(grade) != before
     assert freeze_report(criterion=grade).result["agreement"]["ratings"] == 1
     Task.objects.filter(pk=task.pk).update(status="in_progress", submitted_at=None)
-    assert report_state(grade).is_out_of_date
+    assert report_state(grade, reader=SYSTEM).is_out_of_date
     assert build_report(criterion=grade).result["agreement"]["ratings"] == 0

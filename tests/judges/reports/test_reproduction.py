@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import itertools
 import json
 import os
 import re
@@ -19,8 +20,6 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from alignment import krippendorff_alpha
-from alignment.report import Before, Evidence, differences, evidence_as_dict, evidence_from_dict
-from annotate.models import Label
 from alignment.report import (
     Before,
     Declared,
@@ -30,14 +29,18 @@ from alignment.report import (
     evidence_as_dict,
     evidence_from_dict,
 )
+from annotate.core.blindness import SYSTEM
+from annotate.core.errors import Conflict
+from annotate.models import Label, Project, User
+from annotate.projects.write import set_member
 from judges.api.reports_serializers import Report
 from judges.models import AlignmentReport
 from judges.reports.evidence import full_evidence
-from judges.reports.reproduction import bundle, reproduce
+from judges.reports.reproduction import bundle, pack, reproduce
 from judges.reports.write import freeze_report
 from tests.conftest import ROOT
 from tests.database import copied_from_world
-from tests.judges.building import add_judge, graded_project, scores_like
+from tests.judges.building import add_judge, add_samples, graded_project, scores_like, settle_all
 
 pytestmark = pytest.mark.django_db
 
@@ -122,7 +125,7 @@ def test_a_figure_that_was_changed_is_found(report: AlignmentReport) -> None:
 
 
 def test_the_download_recomputes_itself_without_django_or_database(report: AlignmentReport, tmp_path: Path) -> None:
-    with zipfile.ZipFile(io.BytesIO(bundle(report, Report.show(report)))) as archive:
+    with zipfile.ZipFile(io.BytesIO(bundle(report, Report.show(report), reader=SYSTEM))) as archive:
         archive.extractall(tmp_path)
     ratings = list(csv.DictReader((tmp_path / "ratings.csv").read_text(encoding="utf-8").splitlines()))
     assert len(ratings) == 64
@@ -145,10 +148,36 @@ def _recompute(folder: Path) -> tuple[int, str, str]:
     return done.returncode, done.stdout, done.stderr
 
 
+def test_a_download_tells_no_reviewer_what_is_said_of_what_still_waits(report: AlignmentReport) -> None:
+    """Of what no person has labelled, anywhere in the evidence: under a name for the whole, in an earlier version, as a
+    label, as a failure, and as what was said again."""
+    project, rita = report.project, User.objects.create_user("rita")
+    set_member(project=project, user=rita, role="reviewer")
+    Project.objects.filter(pk=project.pk).update(show_names=True)
+    settle_all(project)
+    report.project.refresh_from_db()
+    assert bundle(report, {}, reader=rita)
+    add_samples(project, ["waits"])
+    evidence = full_evidence(report.criterion)
+    waits = ("waits", "answer")
+    scores: list[dict[str, Any]] = [
+        {"numbers": {waits: 0.5}},
+        {"labels": {waits: 4}},
+        {"failed": {waits: "error"}},
+        {"again": {waits: [0.5]}},
+    ]
+    for place, said in itertools.product(("judges", "earlier", "whole"), scores):
+        one = JudgeScores("judge", "1", "grade", True, **said)
+        report.evidence = pack(replace(evidence, **{place: [one]}))
+        with pytest.raises(Conflict) as refused:
+            bundle(report, {}, reader=rita)
+        assert refused.value.code == "held_back", (place, said)
+
+
 def test_the_notebook_runs_in_a_download(
     report: AlignmentReport, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with zipfile.ZipFile(io.BytesIO(bundle(report, Report.show(report)))) as archive:
+    with zipfile.ZipFile(io.BytesIO(bundle(report, Report.show(report), reader=SYSTEM))) as archive:
         archive.extractall(tmp_path)
     monkeypatch.chdir(tmp_path)
     page = (ROOT / "docs" / "notebook.md").read_text(encoding="utf-8")

@@ -67,7 +67,7 @@ def test_what_has_been_still_for_long_enough_is_made_anew_one_at_a_time(project:
     # It is being made, so the other one waits.
     assert at(6) is None
     support, relevance = (Criterion.objects.get(key=key) for key in ("support", "relevance"))
-    assert report_state(support).is_pending
+    assert report_state(support, reader=SYSTEM).is_pending
     freeze_report(criterion=support)
     assert at(7) == "relevance"
     freeze_report(criterion=relevance)

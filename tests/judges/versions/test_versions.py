@@ -333,7 +333,8 @@ def test_what_changed_is_told_field_by_field_and_line_by_line(project: Project) 
         "prompt": "Read.\nJudge with care.\nAnswer.\nThanks.", "limits": {"low": 0, "high": 5.0}, "more": [{"a": 1}],
     }  # fmt: skip
     newer = add_version(judge=judge, config=config)
-    assert version_diff(judge.versions.get(number=1), newer) == [
+    told = version_diff(judge.versions.get(number=1), newer, reader=SYSTEM, role=None)
+    assert told.rows == [
         Difference("config.limits.high", 5, 5.0),
         Difference("config.more.1.b", 2, None),
         Difference(
@@ -349,4 +350,4 @@ def test_what_changed_is_told_field_by_field_and_line_by_line(project: Project) 
             ),
         ),
     ]
-    assert version_diff(newer, newer) == []
+    assert version_diff(newer, newer, reader=SYSTEM, role=None).rows == []

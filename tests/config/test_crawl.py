@@ -1,0 +1,322 @@
+"""No reply of any route tells a person what they must not know yet (annotate.core.blindness): pages, the links and
+queries that they offer, endpoints with what they can be asked, downloads, and what is inside of them.
+
+It goes by the URLconf, so a new route fails until it has values for its parameters. And each selector that is asked on
+behalf of a person is made to forget them, one after the other: then the crawl has to find something.
+"""
+
+from __future__ import annotations
+
+import copy
+import inspect
+import re
+import sys
+from collections import defaultdict
+from collections.abc import Callable, Iterator
+from typing import Any
+from urllib.parse import urlsplit
+
+import pytest
+from django.core.cache import cache
+
+from annotate.core.blindness import SYSTEM, Reader
+from annotate.models import Batch, Flag, GoldAnswer, ImportJob, Invite, Release, Sample, Task, User, Verdict
+from annotate.verdicts.read import STATES
+from config import celery_app
+from judges.core.scores_read import rationales
+from judges.models import AlignmentReport, Judge, JudgeVersion, Run, Trial
+from tests.annotate.factories import make_batch
+from tests.clients import as_user
+from tests.config.crawling import Address, Crawl, Told
+from tests.config.hidden_world import (
+    ANNOTATORS,
+    DISPUTED,
+    ELSEWHERE,
+    NUMBER,
+    OPEN,
+    SETTLED,
+    SLUG,
+    UNDECIDED,
+    UNTOUCHED,
+    Hidden,
+    hidden_world,
+)
+from tests.config.test_readers import takes_its_reader
+
+SAMPLE = "(?:{})".format("|".join([*SETTLED, *UNDECIDED]))
+NOT_DECIDED = "(?:{})".format("|".join(UNDECIDED))
+# What people, and judges, said of a sample (tests.config.hidden_world).
+PEOPLES = r"(?:Remarked of|Skipped, for|Flagged that|Returned since|Resolved that|Reasoned of|Known of|Exampled of) "
+JUDGES = r"(?:Judged of|Failed of|Replied of) "
+# However it is rounded; no fraction of a time, such as 01:38:10.713973.
+NUMBERS = rf"(?<!\d){NUMBER:.3f}\d*|{100 * NUMBER:.1f}\d* ?%"
+# Of a run that has few scores.
+FINDINGS = r'"no_citation": ?\d|Cites nothing: '
+NAMES = "|".join((*ANNOTATORS, *ELSEWHERE))
+VALUES = "v-supported|v-contradicted"
+
+P, A = "/p/<slug>", "/api/projects/<slug>"
+# Where a reviewer reads who works on what: there no word of theirs may stand, and no value.
+WHO_WORKS = {
+    f"{P}/batches/<number>/", f"{P}/batches/<number>/progress/", f"{P}/batches/<number>/tasks/",
+    f"{P}/batches/<number>/tasks/<task_id>/return/", f"{A}/batches/", f"{A}/batches/<number>/",
+    f"{A}/batches/<number>/tasks/", f"{A}/batches/<number>/quality/",
+}  # fmt: skip
+# Of figures over many units; single numbers stand there as thresholds.
+FIGURES = (f"{P}/reports/", f"{A}/reports/", f"{A}/criteria/<key>/alignment/")
+# Where what a judge said is told, in words of its own: there no sample may be named that is not decided. Of a check
+# with canaries it is told which samples it asks about.
+OF_JUDGES = (
+    *FIGURES,
+    f"{P}/judges/",
+    f"{A}/judges/",
+    f"{A}/looks/",
+    f"{A}/certificates/",
+    f"{A}/apply/",
+    f"{A}/gate/",
+    f"{A}/criteria/<key>/draws/",
+)
+# In place of the figures of a check.
+NOT_SHOWN = "Shown once you have labelled and decided its samples"
+# They end the session, or answer with what they were asked.
+WITHOUT = frozenset({"/logout/"})
+
+
+@pytest.fixture(scope="module")
+def _world(module_transaction: None) -> Hidden:
+    return hidden_world()
+
+
+@pytest.fixture
+def world(_world: Hidden, db: None, monkeypatch: pytest.MonkeyPatch) -> Hidden:
+    cache.clear()
+    monkeypatch.setattr(celery_app, "send_task", lambda *_, **__: None)
+    return copy.deepcopy(_world)
+
+
+def crawl_of(world: Hidden, name: str) -> Crawl:
+    """About everything in the project, but few of the settled samples."""
+    samples = Sample.objects.filter(external_id__in=[*UNDECIDED, SETTLED[0]])
+    numbers = [
+        *Batch.objects.values_list("number", flat=True), *Release.objects.values_list("number", flat=True),
+        *AlignmentReport.objects.values_list("number", flat=True),
+        *JudgeVersion.objects.values_list("number", flat=True),
+    ]  # fmt: skip
+    verdicts = Verdict.objects.filter(sample__external_id__in=UNDECIDED)
+    values: dict[str, Any] = {
+        "slug": [SLUG],
+        "sample_id": list(samples.values_list("pk", flat=True)),
+        "verdict_id": [*verdicts.values_list("pk", flat=True), Verdict.objects.exclude(pk__in=verdicts).first().pk],
+        "task_id": list(Task.objects.exclude(annotator__username="zchen").values_list("pk", flat=True))[:12],
+        "number": sorted(set(numbers)),
+        "key": ["support", "grade"],
+        "version": [1],
+        "judge_id": list(Judge.objects.values_list("pk", flat=True)),
+        "run_id": list(Run.objects.values_list("pk", flat=True)),
+        "trial_id": list(Trial.objects.values_list("pk", flat=True)),
+        "flag_id": list(Flag.objects.values_list("pk", flat=True)),
+        "gold_id": list(GoldAnswer.objects.values_list("pk", flat=True)),
+        "job_id": [*ImportJob.objects.values_list("pk", flat=True), "00000000-0000-4000-8000-000000000000"],
+        "invite_id": [*Invite.objects.values_list("pk", flat=True), 1],
+        "username": ["zann"],
+        "name": ["model", "statistics"],
+        "start": ["lexical-token-overlap"],
+        "step": ["open", "cancel"],
+        "form": ["html", "json", "zip"],
+        "token": ["no-such-invitation"],
+        "token_id": ["ts_0123456789ab"],
+    }
+    queries = {
+        "annotator": ["zann"], "batch": ["1"], "criterion": ["support"], "cursor": ["x"], "dimension": ["grade"],
+        "exclude": ["1"], "judge": ["scorer", "labeller"], "kind": ["label", "entry"], "limit": ["100"],
+        "min_kappa": ["0.1"], "newer": ["2"], "offset": ["0", "100"], "older": ["1"], "order": ["sample"],
+        "person": ["zann"], "pipeline": ["v7"], "sample": [DISPUTED], "search": ["undecided"], "seed": ["1"],
+        "share": ["50"], "since": ["2020-01-01"], "state": [*STATES, "resolved"], "until": ["2100-01-01"],
+        "status": ["skipped", "returned"], "to_set_again": ["true"], "labels": ["all", "settled"],
+    }  # fmt: skip
+    return Crawl(as_user(world.users[name]), values, queries, WITHOUT)
+
+
+def posts_of(world: Hidden) -> list[tuple[str, dict[str, Any]]]:
+    """Those that answer with what is there."""
+    api = f"/api/projects/{SLUG}"
+    draws = [
+        {"by": "worth", "count": 2, "seed": 1},
+        {"by": "worth", "count": 2, "judge": "scorer", "seed": 1},
+        *({"by": "outcomes", "judge": "scorer", "threshold": at, "passes": 1, "seed": 1} for at in (0.1, 0.7, 0.9)),
+    ]
+    found = [(f"{api}/criteria/{key}/draws/", one) for key in ("grade", "support") for one in draws]
+    found += [(f"{api}/apply/", {"criterion": "grade", "judge": "scorer", "pipeline": "v7"})]
+    accept: list[dict[str, Any]] = [{"agreement": 0.6}, {"method": "dawid_skene", "criterion": "support"}]
+    found += [(f"{api}/disputes/accept/", {**one, "dry_run": True}) for one in accept]
+    verdicts = Verdict.objects.filter(sample__external_id__in=UNDECIDED)
+    found += [(f"{api}/disputes/{one.pk}/return/", {"annotator": "Z", "message": "Why?"}) for one in verdicts]
+    return found
+
+
+Check = Callable[[Told], "re.Match[str] | None"]
+
+
+def leak_to_a_reviewer(told: Told) -> re.Match[str] | None:
+    """Who said what; and what judges said of what is not decided."""
+    wrong = [JUDGES + NOT_DECIDED, FINDINGS]
+    if not told.route.startswith(FIGURES):
+        wrong.append(NUMBERS)
+    if told.route.startswith(OF_JUDGES) and "/canaries/" not in told.route:
+        wrong.append(NOT_DECIDED)
+    # Figures of one sample.
+    if "/canaries/" in told.route:
+        wrong.append(r'"samples":1,"units":1|1 sample\b[\s\S]*What it came to')
+    if told.route == f"{P}/judges/<judge_id>/canaries/" and told.status == 200 and NOT_SHOWN not in told.text:
+        wrong.append("Check ")
+    # Why someone skipped a sample is no vote on it.
+    words = PEOPLES.replace("Skipped, for|", "")
+    wrong.append(f"{words}{NOT_DECIDED}|{VALUES}" if told.route in WHO_WORKS else NAMES)
+    # A page of refusal leads back to where it was asked for.
+    return re.search("|".join(wrong), told.text.replace(urlsplit(told.url).path, ""))
+
+
+def leak_to_an_annotator(told: Told) -> re.Match[str] | None:
+    """What anybody said of anything: it is all theirs to label."""
+    wrong = [PEOPLES + SAMPLE, JUDGES + SAMPLE, FINDINGS]
+    if not told.route.startswith(FIGURES):
+        wrong.append(NUMBERS)
+    return re.search("|".join(wrong), told.text)
+
+
+def assert_nothing(world: Hidden, name: str, check: Check) -> list[Told]:
+    read, found = [], []
+    for told in told_to(world, name):
+        assert told.status < 500, told.url
+        read.append(told)
+        leak = check(told)
+        if leak:
+            start = max(0, leak.start() - 150)
+            found.append(f"{told.url} ({told.status}): …{told.text[start : leak.end() + 60]}…")
+    assert found == [], f"{len(found)} of {len(read)} replies:\n\n" + "\n\n".join(found[:40])
+    return read
+
+
+def test_a_reviewer_learns_neither_names_nor_judges(world: Hidden) -> None:
+    read = assert_nothing(world, "rita", leak_to_a_reviewer)
+    # What they may know is there, so that it would be seen.
+    text = "\n".join(told.text for told in read)
+    for wanted in (f"Remarked of {DISPUTED}", f"Judged of {SETTLED[0]}", "v-contradicted", "zann"):
+        assert wanted in text, wanted
+
+
+@pytest.mark.parametrize("name", ["zchen", "alice"])
+def test_who_has_everything_to_label_learns_nothing(world: Hidden, name: str) -> None:
+    give_everything(world, name)
+    assert_nothing(world, name, leak_to_an_annotator)
+
+
+def give_everything(world: Hidden, name: str) -> None:
+    make_batch(world.project, [world.users[name]], criteria=[world.criterion("grade")], name="Again")
+
+
+# Each function that is asked on behalf of a person, made to forget who asks.
+
+# Of a person's own: what others said is not among it.
+ONES_OWN = {"annotate.verdicts.lessons_read.Lessons", "annotate.labels.gold_read.feedback_after"}
+# The report that they are given is read for the reader already.
+HELD_BACK_TWICE = {
+    "annotate.core.blindness.without_judges_held_back", "frontend.reports.compare.compare_context",
+    "judges.core.scores_read.rationales", "judges.reports.read.with_both_words",
+}  # fmt: skip
+# By person, of each function the addresses at which it is asked on their behalf. A crawl takes long: one does for all
+# tests.
+_asked: dict[str, dict[str, list[Address]]] = {}
+
+
+def readers() -> dict[str, Any]:
+    """Functions with a reader, and classes whose pieces are read one by one."""
+    found = {}
+    for name, module in sorted(sys.modules.items()):
+        if name.startswith(("annotate.", "judges.", "frontend.")):
+            for one in vars(module).values():
+                if (
+                    (inspect.isfunction(one) or inspect.isclass(one))
+                    and one.__module__ == name
+                    and "reader" in getattr(one, "__annotations__", ())
+                    and takes_its_reader(one)
+                ):
+                    found[f"{name}.{one.__name__}"] = one
+    return found
+
+
+def put_in_place(patch: pytest.MonkeyPatch, original: Any, other: Any) -> None:
+    """Wherever it was imported, and in tables."""
+    for name, module in list(sys.modules.items()):
+        if name.startswith(("annotate.", "judges.", "frontend.")):
+            for key, value in list(vars(module).items()):
+                if value is original:
+                    patch.setattr(module, key, other)
+                elif isinstance(value, dict):
+                    for place in [place for place, one in value.items() if one is original]:
+                        patch.setitem(value, place, other)
+
+
+def with_reader(original: Any, change: Callable[[Any], Any]) -> Any:
+    def asked(*args: Any, **given: Any) -> Any:
+        return original(*args, **{**given, "reader": change(given["reader"])})
+
+    return asked
+
+
+def told_to(world: Hidden, name: str) -> Iterator[Told]:
+    """Everything, and notes what is asked on the way."""
+    found: dict[str, list[Address]] = defaultdict(list)
+    crawl = crawl_of(world, name)
+    with pytest.MonkeyPatch.context() as patch:
+        for path, original in readers().items():
+
+            def note(reader: Any, path: str = path) -> Any:
+                if isinstance(reader, User) and crawl.asked not in found[path]:
+                    found[path].append(crawl.asked)
+                return reader
+
+            put_in_place(patch, original, with_reader(original, note))
+        yield from crawl.everything()
+        for address in posts_of(world):
+            yield crawl.read(address)
+    _asked[name] = dict(found)
+
+
+def missed(world: Hidden, name: str, check: Check) -> tuple[set[str], set[str]]:
+    """Which are asked on behalf of this person; and which of them can forget it and nothing shows."""
+    if name not in _asked:
+        for _told in told_to(world, name):
+            pass
+    unseen = set()
+    for path, original in readers().items():
+        if path in _asked[name] and path not in ONES_OWN:
+            with pytest.MonkeyPatch.context() as patch:
+                put_in_place(patch, original, with_reader(original, lambda reader: SYSTEM))
+                cache.clear()
+                crawl = crawl_of(world, name)
+                if not any(check(crawl.read(address)) for address in _asked[name][path]):
+                    unseen.add(path)
+    return set(_asked[name]) - ONES_OWN, unseen
+
+
+def test_one_that_forgets_its_reader_is_found(world: Hidden) -> None:
+    asked, unseen = missed(world, "rita", leak_to_a_reviewer)
+    give_everything(world, "alice")
+    also_asked, also_unseen = missed(world, "alice", leak_to_an_annotator)
+    seen = (asked - unseen) | (also_asked - also_unseen)
+    left = (asked | also_asked) - seen
+    assert left == HELD_BACK_TWICE, sorted(left ^ HELD_BACK_TWICE)
+    assert len(seen) > 30
+
+
+def test_what_is_held_back_twice_is_by_itself(world: Hidden) -> None:
+    wanted = {("scorer", "1", "grade", (name, "answer")) for name in (OPEN, UNTOUCHED, SETTLED[0])}
+
+    def told(reader: Reader) -> set[str]:
+        return {sample for _judge, _version, _name, (sample, _unit) in rationales(world.project, wanted, reader=reader)}
+
+    assert told(world.users["rita"]) == {SETTLED[0]}
+    assert told(world.users["alice"]) == told(SYSTEM) == {OPEN, UNTOUCHED, SETTLED[0]}
+    give_everything(world, "alice")
+    assert told(world.users["alice"]) == set()
