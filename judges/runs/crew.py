@@ -37,13 +37,13 @@ class Crew:
     """in_hand: how many asks were given and are not yet written. queued: of these, those that no thread has taken up.
     stirred: set when few are queued, and when nothing of a run is in hand any more.
 
-    requests: how many may be under way.
+    requests: how many may be under way. has_twin: of the endpoint, see Memory.
     """
 
-    def __init__(self, model: Model, base_url: str, requests: int, pace: Pace) -> None:
+    def __init__(self, model: Model, base_url: str, requests: int, pace: Pace, *, has_twin: bool) -> None:
         self.size = math.ceil(requests * _PER_REQUEST)
         self.stirred = Event()
-        self.memory = Memory()
+        self.memory = Memory(has_twin=has_twin)
         self.writer = Writer(self._written, self._paid)
         self._slots = BoundedSemaphore(requests + requests // _WRITTEN_SHARE)
         self.model = model
@@ -111,7 +111,7 @@ class Crew:
             connections.close_all()  # a kind may have looked something up
 
     def _ask_one(self, todo: Todo) -> AskResult:
-        if self._is_halted or not todo.run.is_open:
+        if not self.may_ask(todo.run):
             return AskResult(todo, End.UNASKED)
         model = _AskedModel(todo, self)
         try:
@@ -119,6 +119,9 @@ class Crew:
         except Exception as error:  # noqa: BLE001 - a thread that ends would take its ask along
             note_fault(error, f"Asking failed at ask {todo.taken.id}")
             return AskResult(todo, End.UNASKED, replies=model.replies)
+
+    def may_ask(self, run: OpenRun) -> bool:
+        return run.is_open and not self._is_halted
 
     # Slots: how much may be sent, or come and not yet written, so that no more than that is ever asked twice. A request
     # takes one, and it is left when the reply is written.
@@ -138,8 +141,8 @@ class Crew:
         self.writer.put(Paid(run, answered))
 
     def _paid(self, paid: Sequence[Paid]) -> None:
-        for each in paid:
-            self.memory.written(each.run.project_id, each.answered.key)
+        self.memory.written([(each.run.project_id, each.answered.key) for each in paid])
+        for _each in paid:
             self.leave()
 
     def _written(self, group: Sequence[AskResult]) -> None:
@@ -175,7 +178,7 @@ class _AskedModel:
         if self._is_fresh:
             key = salted(key, self._run.id)
         with self._memory.only_one(self._run.project_id, key):
-            answered = self._memory.find(self._run.project_id, key)
+            answered = self._memory.find(self._run.project_id, key, lambda: self._crew.may_ask(self._run))
             if answered is None:
                 with self._run.purse.reserved(request) as priced:
                     answered = self._send(key, request, send, priced)

@@ -7,7 +7,9 @@ from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import dataclass
 from random import Random
+from typing import Any
 
+from django.db.models import Exists, OuterRef, QuerySet
 from django.utils.translation import gettext as _
 
 from judges.endpoints.calls import StopRun
@@ -52,7 +54,7 @@ class EndpointWork:
         self._place = place
         self._rng = rng
         self._runs: dict[int, _OneRun] = {}
-        self._endpoint = Endpoint.objects.get(pk=place.pk)
+        self._endpoint = _endpoints().get(pk=place.pk)
         self._looked = 0.0
         self._turn = 0
         self._alone = _Alone()
@@ -64,7 +66,13 @@ class EndpointWork:
         self._pace = Pace(self._endpoint.concurrency, self._rng)
         try:
             with open_client(self._endpoint) as client:
-                self._crew = Crew(client, client.base_url, useful_threads(self._endpoint), self._pace)
+                self._crew = Crew(
+                    client,
+                    client.base_url,
+                    useful_threads(self._endpoint),
+                    self._pace,
+                    has_twin=self._endpoint.has_twin,
+                )
                 try:
                     self._go_on(has_to_leave)
                 except Exception:
@@ -123,7 +131,8 @@ class EndpointWork:
         if new := under_way - self._runs.keys():
             for run in self._place.under_way().filter(pk__in=new):
                 self._open(run)
-        return Endpoint.objects.filter(pk=self._endpoint.pk, revision=self._endpoint.revision).exists()
+        as_opened = {name: getattr(self._endpoint, name) for name in ("pk", "revision", "has_twin")}
+        return _endpoints().filter(**as_opened).exists()
 
     def _open(self, run: Run) -> None:
         stack = ExitStack()
@@ -252,6 +261,14 @@ class _Alone:
     def ends(self) -> None:
         self._is_in_hand = False
         self._others_until = time.monotonic() + _OTHERS_SECONDS
+
+
+def _endpoints() -> QuerySet[Any]:
+    """has_twin: whether the same question may be asked at another endpoint, and its reply be kept for this one."""
+    twins = Endpoint.objects.filter(project=OuterRef("project"), base_url=OuterRef("base_url")).exclude(
+        pk=OuterRef("pk")
+    )
+    return Endpoint.objects.annotate(has_twin=Exists(twins))
 
 
 def _settle(run_id: int) -> None:

@@ -18,6 +18,8 @@ from judges.models import Run, RunPurpose, RunState
 
 # The first of the two numbers of an advisory lock; the second is the primary key.
 _CLASSES = {"endpoint": 1_905_001, "run": 1_905_002}
+# Of a question that two places may have; the second number is its hash. 3 and 4 are annotate.core.advisory's.
+QUESTION = 1_905_005
 
 
 @dataclass(frozen=True, slots=True)

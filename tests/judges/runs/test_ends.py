@@ -126,12 +126,12 @@ def test_a_fault_while_writing_ends_the_stay_and_loses_nothing(
 def test_a_lost_connection_is_replaced(transactional_db: None) -> None:
     memory = Memory()
     try:
-        assert memory.find(1, "k") is None
+        assert memory.find(1, "k", lambda: False) is None
         with connection.cursor() as cursor:
             cursor.execute("SELECT pg_terminate_backend(%s, 5000)", [memory._connection.connection.info.backend_pid])
         with pytest.raises(DatabaseError):
-            memory.find(1, "k")
-        assert memory.find(1, "k") is None
+            memory.find(1, "k", lambda: False)
+        assert memory.find(1, "k", lambda: False) is None
     finally:
         memory.close()
 
@@ -144,7 +144,7 @@ def test_all_who_look_at_the_same_time_find_their_own_in_one_query(world: World)
     found: dict[str, str | None] = {}
 
     def look(name: str) -> None:
-        answered = memory.find(world.project.pk, name)
+        answered = memory.find(world.project.pk, name, lambda: False)
         found[name] = None if answered is None else answered.text
 
     threads = [Thread(target=look, args=(name,)) for name in names]
