@@ -152,6 +152,7 @@ def _state(page: ProjectPage, found: Run, progress: RunProgress) -> dict[str, An
         "never": amount(progress.never, progress),
         "rate": rate(progress.per_second) if found.state == RunState.RUNNING else "",
         "budget": money(found.budget, progress.currency),
+        "at_most": money(progress.at_most, progress.currency) if progress.at_most else "",
     }
     body = render_to_string("judges/partials/run_board.html", shown)
     return {**shown, "said_mark": _mark(shown["said"]), "body": body, "seen": _mark(body)}

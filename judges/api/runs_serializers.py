@@ -78,8 +78,8 @@ class RunEstimate(Shape, of=Expected, shows="asks requests tokens_in tokens_out 
 class Progress(
     Shape,
     of=read.RunProgress,
-    shows="state planned is_laid to_come waiting under_way done cancelled by_status kept cost currency unpriced "
-    "tokens_in tokens_out per_second eta_seconds is_waiting_for_worker",
+    shows="state planned is_laid to_come waiting under_way done cancelled by_status findings kept already cost "
+    "currency unpriced unanswered at_most dropped tokens_in tokens_out per_second eta_seconds is_waiting_for_worker",
 ):
     state = Of("running, paused, stopped (by itself), cancelled or done")
     planned = Of("How many units are to be asked about, as far as they are counted.")
@@ -93,8 +93,12 @@ class Progress(
         "that would tell what the judge said of a sample that you still have to label or to decide.",
     )
     kept = Of("Of those that are done: needed no request.")
+    already = Of("Of those that are done: another run was first and has their scores; they are not in by_status.")
     cost = Digits(help_text="Of the replies that this run paid for.")
     unpriced = Of("Of how many replies the price isn't known.")
+    unanswered = Of("Requests that may have been paid and brought no reply that is kept; they are not in cost.")
+    at_most = Digits(help_text="What these can have cost, as far as it can be told.")
+    dropped = Of("Outcomes that could not be written, since their samples were gone.")
     is_waiting_for_worker = Of("It could go on, and no worker is at it.")
 
 

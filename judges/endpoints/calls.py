@@ -70,12 +70,14 @@ class Answered:
 
 
 class CallFailed(Exception):
-    """No reply, and another try would bring none. `detail`: our own words, nothing that the server sent."""
+    """No reply, and another try would bring none. `detail`: our own words, nothing that the server sent. may_be_paid:
+    the server may have worked out a reply, which was too late, too long or lost on its way."""
 
-    def __init__(self, status: ScoreStatus, detail: str) -> None:
+    def __init__(self, status: ScoreStatus, detail: str, *, may_be_paid: bool = False) -> None:
         super().__init__(detail)
         self.status = status
         self.detail = detail
+        self.may_be_paid = may_be_paid
 
 
 class BadRequest(CallFailed):
@@ -85,8 +87,10 @@ class BadRequest(CallFailed):
 class TryLater(CallFailed):
     """No reply this time: 408, 429, 5xx, the network. `seconds`: not before; None when the server didn't say."""
 
-    def __init__(self, status: ScoreStatus, detail: str, seconds: float | None = None) -> None:
-        super().__init__(status, detail)
+    def __init__(
+        self, status: ScoreStatus, detail: str, seconds: float | None = None, *, may_be_paid: bool = False
+    ) -> None:
+        super().__init__(status, detail, may_be_paid=may_be_paid)
         self.seconds = seconds
 
 

@@ -69,11 +69,12 @@ class EndpointTransport:
         except httpcore2.ConnectTimeout:
             raise TryLater(ScoreStatus.TIMEOUT, _("The endpoint could not be reached in time.")) from None
         except httpcore2.TimeoutException:
-            raise TryLater(ScoreStatus.TIMEOUT, _("The endpoint did not answer in time.")) from None
+            raise TryLater(ScoreStatus.TIMEOUT, _("The endpoint did not answer in time."), may_be_paid=True) from None
         except httpcore2.ConnectError:
             raise TryLater(ScoreStatus.ERROR, _("The endpoint could not be reached.")) from None
         except (httpcore2.NetworkError, httpcore2.ProtocolError):
-            raise TryLater(ScoreStatus.ERROR, _("The connection to the endpoint broke, or it spoke no HTTP.")) from None
+            words = _("The connection to the endpoint broke, or it spoke no HTTP.")
+            raise TryLater(ScoreStatus.ERROR, words, may_be_paid=True) from None
         if not 200 <= status < 300:
             raise _trouble(status, headers)
         return body, seconds
@@ -179,7 +180,9 @@ def _trouble(status: int, headers: dict[str, str]) -> CallFailed | StopRun:
         return TryLater(ScoreStatus.ERROR, _("The endpoint wants fewer requests (429)."), retry_after(headers))
     if status >= HTTPStatus.INTERNAL_SERVER_ERROR:
         words = _("The endpoint has trouble of its own (%(status)d).") % {"status": status}
-        return TryLater(ScoreStatus.ERROR, words, retry_after(headers))
+        # A gateway gave up waiting; the model behind it may not have.
+        is_late = status == HTTPStatus.GATEWAY_TIMEOUT
+        return TryLater(ScoreStatus.ERROR, words, retry_after(headers), may_be_paid=is_late)
     if status == HTTPStatus.NOT_FOUND:
         return CallFailed(
             ScoreStatus.ERROR, _("The endpoint knows no such address or model (404). Is the base URL right?")

@@ -120,14 +120,15 @@ class JudgeVersion(Created):
     """One configuration of a judge. All but `state` never changes; editing a judge makes its next version.
 
     label: the name that a scores file gave it, otherwise its number. config: everything that decides what it says, as
-    the judge's kind completed it (judges.kinds). content_hash: of kind, code version and config
-    (judges.versions.identity). endpoint: for kinds that ask a model.
+    the judge's kind completed it (judges.kinds). code_version: of the kind's code that it was made by, and is to be run
+    by. content_hash: of kind, code version and config (judges.versions.identity). endpoint: for kinds that ask a model.
     """
 
     judge = models.ForeignKey(Judge, on_delete=models.PROTECT, related_name="versions")
     number = models.PositiveIntegerField()
     label = models.CharField(max_length=200)
     config = models.JSONField(default=dict)
+    code_version = models.PositiveIntegerField(default=1, db_default=1)
     content_hash = models.CharField(max_length=64)
     state = models.CharField(max_length=8, choices=VersionState, default=VersionState.KEPT)
     based_on = models.ForeignKey("self", on_delete=models.PROTECT, null=True, blank=True, related_name="+")

@@ -55,7 +55,11 @@ class Run(Created):
     is_fresh: replies that are kept from earlier are not used. planned: how many asks it has, as far as they are laid;
     expected: about how many it will have, when it was too large to be laid at its start. budget: in the endpoint's
     currency; None: no limit. cost, tokens_in, tokens_out: of the replies that this run paid for; unpriced: how many of
-    them have no known price.
+    them have no known price. unanswered: requests that may have been paid and brought no reply that is kept; at_most:
+    what these can have cost, as far as it can be told.
+    dropped: outcomes that could not be written, since their samples were gone.
+    idempotency_key: of the request that started it; the same one again starts no other run. request_digest: SHA-256 of
+    what that request asked for.
     is_laid: whether all of its asks are there; laid_to: until then, up to which sample (by its id) they are.
     in_hand_to: up to which sample a process works at samples whose asks are laid when they are done
     (judges.runs.local_work); None: no process does.
@@ -82,6 +86,11 @@ class Run(Created):
     budget = models.DecimalField(max_digits=14, decimal_places=6, null=True, blank=True)
     cost = models.DecimalField(max_digits=18, decimal_places=9, default=0)
     unpriced = models.PositiveIntegerField(default=0)
+    unanswered = models.PositiveIntegerField(default=0, db_default=0)
+    at_most = models.DecimalField(max_digits=18, decimal_places=9, default=0, db_default=0)
+    dropped = models.PositiveIntegerField(default=0, db_default=0)
+    idempotency_key = models.UUIDField(null=True, blank=True, unique=True)
+    request_digest = models.CharField(max_length=64, blank=True, default="", db_default="")
     tokens_in = models.PositiveBigIntegerField(default=0)
     tokens_out = models.PositiveBigIntegerField(default=0)
     stop_code = models.CharField(max_length=40, blank=True, default="")
@@ -123,7 +132,7 @@ class Ask(models.Model):
     fence: counts the leases (one that was laid as done has had one); only the holder of the latest one may write the
     result. lost: how often a worker died with it. tries: how often it was asked without an answer. due_at: not before.
     status, detail: the result, in the words of a score's status, and the reason when it failed. is_cached: nothing was
-    asked, all replies were kept already.
+    asked, all replies were kept already. was_there: another run had brought all of its scores by then.
     outcome: in a run that brings no scores, the result that its purpose writes; None until then.
     """
 
@@ -142,6 +151,7 @@ class Ask(models.Model):
     status = models.CharField(max_length=12, blank=True, default="")
     detail = models.TextField(blank=True, default="")
     is_cached = models.BooleanField(default=False)
+    was_there = models.BooleanField(default=False, db_default=False)
     replies = ArrayField(models.BigIntegerField(), default=list)
     outcome = models.JSONField(null=True, blank=True)
 

@@ -22,7 +22,7 @@ from judges.runs.asking import AskResult, End, Pace, Todo, failed, result_of
 from judges.runs.kept_replies import Memory, salted
 from judges.runs.open_run import NotNow, OpenRun
 from judges.runs.outcomes import note_fault
-from judges.runs.storing import Paid
+from judges.runs.storing import Paid, Unanswered
 from judges.runs.writer import Writer
 
 _PER_REQUEST = 1.5
@@ -193,6 +193,8 @@ class _AskedModel:
             answered = replace(send(request), key=key)
         except BaseException as failure:
             self._crew.leave()
+            if isinstance(failure, CallFailed) and failure.may_be_paid:
+                self._crew.writer.put(Unanswered(self._run.id, self._run.purse.max_cost(request)))
             if isinstance(failure, CallFailed) and not isinstance(failure, TryLater):
                 self._run.refused(request.model, failure.detail)
             raise

@@ -15,7 +15,7 @@ from django.utils.translation import gettext as _
 
 from annotate.core.errors import Refusal
 from annotate.core.trail import note
-from judges.endpoints.calls import Answered, ChatRequest, EmbedRequest, StopRun
+from judges.endpoints.calls import Answered, CallFailed, ChatRequest, EmbedRequest, StopRun
 from judges.kinds.base import OneByOne, Together
 from judges.models import Endpoint, JudgeKind, Run, RunState
 from judges.runs.outcomes import Gate, note_fault
@@ -37,7 +37,8 @@ class Purse:
 
     Each call is reserved at what it may cost at most before it is made. When there is no room beside those under way,
     it waits for what they really cost; when nothing is under way and there is some money left, one call may go out.
-    Calls that are dearer than their requests said can overshoot the budget, by what is under way at the most.
+    Calls that are dearer than their requests said can overshoot the budget, by what is under way at the most. One that
+    brought no reply and may have been paid counts as what was reserved for it.
     """
 
     def __init__(self, budget: Decimal | None, spent: Decimal, endpoint: Endpoint | None) -> None:
@@ -59,10 +60,14 @@ class Purse:
             return
         number = self._reserve(self.max_cost(request))
         came: list[Answered] = []
+        is_lost = False
         try:
             yield came
+        except CallFailed as failure:
+            is_lost = failure.may_be_paid
+            raise
         finally:
-            self._settle(number, came)
+            self._settle(number, came, is_lost=is_lost)
         if any(answered.cost is None for answered in came):
             raise StopRun(
                 "unpriced", _("The endpoint doesn't say how many tokens its replies took; a budget can't be kept.")
@@ -97,9 +102,11 @@ class Purse:
             self._reserved[self._number] = cost
             return self._number
 
-    def _settle(self, number: int, came: list[Answered]) -> None:
+    def _settle(self, number: int, came: list[Answered], *, is_lost: bool) -> None:
         with self._changed:
             reserved = self._reserved.pop(number)
+            if is_lost:
+                self._spent += reserved
             for answered in came:
                 self._spent += reserved if answered.cost is None else answered.cost
             self._changed.notify_all()
@@ -147,7 +154,7 @@ class OpenRun:
         # A rubric's share, or a number from 0 to 100, is compared with the criterion as any other metric is.
         is_on_scale = run.version.judge.kind == JudgeKind.LLM and run.version.config["answer_with"] == "options"
         self.gate = Gate(self.project, is_on_scale=is_on_scale)
-        self.purse = Purse(run.budget, run.cost, run.version.endpoint)
+        self.purse = Purse(run.budget, run.cost + run.at_most, run.version.endpoint)
         self.is_open = True
         self.in_hand = 0
         self.stopped: tuple[str, str] | None = None

@@ -64,21 +64,38 @@ def _take(run_id: int, count: int, least: int, most: int) -> list[Taken]:
         return [Taken(*row) for row in sorted(cursor.fetchall())]
 
 
+# Of what was in hand at most as much was under way as the endpoint is asked at once, with what was being written: of
+# each of its runs the same share, each request taken for as dear as the run's dearest reply.
 _FREE = """
-UPDATE judges_ask SET leased_until = NULL, lost = lost + 1,
-    state = CASE WHEN judges_run.state = 'cancelled' THEN 'cancelled' ELSE 'waiting' END
-FROM judges_run
-WHERE judges_ask.state = 'leased' AND judges_ask.run_id = ANY(%s::bigint[]) AND judges_run.id = judges_ask.run_id
+WITH freed AS (
+    UPDATE judges_ask SET leased_until = NULL, lost = lost + 1,
+        state = CASE WHEN judges_run.state = 'cancelled' THEN 'cancelled' ELSE 'waiting' END
+    FROM judges_run
+    WHERE judges_ask.state = 'leased' AND judges_ask.run_id = ANY(%s::bigint[]) AND judges_run.id = judges_ask.run_id
+    RETURNING judges_ask.run_id
+), counted AS (
+    SELECT run_id, count(*) AS n, (sum(count(*)) OVER (ORDER BY run_id))::bigint AS up_to,
+        (sum(count(*)) OVER ())::bigint AS whole, max(concurrency + concurrency / 8) AS most
+    FROM freed JOIN judges_run ON judges_run.id = run_id JOIN judges_judgeversion v ON v.id = version_id
+    JOIN judges_endpoint ON judges_endpoint.id = v.endpoint_id GROUP BY run_id
+), shared AS (
+    SELECT run_id, up_to * least(whole, most) / whole - (up_to - n) * least(whole, most) / whole AS n,
+        (SELECT max(cost) FROM judges_reply WHERE id IN
+            (SELECT unnest(replies) FROM judges_ask WHERE judges_ask.run_id = counted.run_id)) AS dearest
+    FROM counted
+)
+UPDATE judges_run SET unanswered = unanswered + n, at_most = at_most + n * coalesce(dearest, 0)
+FROM shared WHERE judges_run.id = run_id
 """
 
 
-def free(runs: list[int]) -> int:
-    """Frees what a process that is gone had in hand. Only for the holder of the lock of these runs' place."""
+def free(runs: list[int]) -> None:
+    """Frees what a process that is gone had in hand, and counts what of it may have been paid. Only for the holder of
+    the lock of these runs' place."""
     if not runs:
-        return 0
+        return
     with connection.cursor() as cursor:
         cursor.execute(_FREE, [runs])
-        return cursor.rowcount
 
 
 def in_hand(place: Place) -> list[int]:

@@ -46,8 +46,12 @@ class RunProgress:
 
     planned: how many asks it has; as long as `is_laid` is false there may be more. to_come: about how many, which a
     cancelled run will never have; None when it isn't known. by_status: of those that are done, by what came of them.
-    kept: how many needed no request, since every reply was there already. cost, tokens: of the replies that it paid
-    for; unpriced: of how many of these the price isn't known. eta_seconds: None when it isn't known.
+    kept: how many needed no request, since every
+    reply was there already. already: how many have all their scores from another run, which was there first; these are
+    in `done`, and neither in by_status nor among this run's scores. cost, tokens: of the replies that it paid for;
+    unpriced: of how many of these the price isn't known. unanswered: requests that may have been paid and brought no
+    reply that is kept, for `at_most` as far as it can be told. dropped: outcomes that could not be written, since their
+    samples were gone. eta_seconds: None when it isn't known.
     is_waiting_for_worker: it could go on, and no worker is at it.
     """
 
@@ -61,9 +65,13 @@ class RunProgress:
     cancelled: int
     by_status: dict[str, int]
     kept: int
+    already: int
     cost: Decimal
     currency: str | None
     unpriced: int
+    unanswered: int
+    at_most: Decimal
+    dropped: int
     tokens_in: int
     tokens_out: int
     per_second: float | None
@@ -95,7 +103,7 @@ class RunProgress:
 
     @property
     def failed(self) -> int:
-        return self.done - self.by_status.get(ScoreStatus.OK, 0)
+        return self.done - self.already - self.by_status.get(ScoreStatus.OK, 0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,13 +138,16 @@ def progress_of(run: Run) -> RunProgress:
     """As it stands now; `run` as it was read."""
     by_state: Counter[str] = Counter()
     by_status: Counter[str] = Counter()
-    kept = 0
-    counts = Ask.objects.filter(run=run).values_list("state", "status", "is_cached").annotate(n=Count("pk")).order_by()
-    for state, status, is_cached, count in counts:
+    kept = already = 0
+    alike = Ask.objects.filter(run=run).values_list("state", "status", "is_cached", "was_there").order_by()
+    for state, status, is_cached, was_there, count in alike.annotate(n=Count("pk")):
         by_state[state] += count
         if state == AskState.DONE:
-            by_status[status] += count
             kept += count if is_cached else 0
+            if was_there:
+                already += count
+            else:
+                by_status[status] += count
     endpoint = run.version.endpoint
     # What is laid when it is done is counted at the run a moment later.
     planned = max(run.planned, by_state.total())
@@ -154,9 +165,13 @@ def progress_of(run: Run) -> RunProgress:
         cancelled=by_state[AskState.CANCELLED],
         by_status=dict(by_status),
         kept=kept,
+        already=already,
         cost=run.cost,
         currency=None if endpoint is None else endpoint.currency,
         unpriced=run.unpriced,
+        unanswered=run.unanswered,
+        at_most=run.at_most,
+        dropped=run.dropped,
         tokens_in=run.tokens_in,
         tokens_out=run.tokens_out,
         per_second=run.per_second if goes_on and holds and run.per_second else None,
@@ -222,7 +237,8 @@ class Failures:
         ]
 
     def _asks(self) -> QuerySet[Ask]:
-        return Ask.objects.filter(run=self.run, state=AskState.DONE).exclude(status=ScoreStatus.OK)
+        failed = Ask.objects.filter(run=self.run, state=AskState.DONE).exclude(status=ScoreStatus.OK)
+        return failed.filter(was_there=False)
 
 
 def failures(run: Run, *, reader: Reader) -> list[Failure]:

@@ -34,6 +34,31 @@ class Paid:
     answered: Answered
 
 
+@dataclass(frozen=True, slots=True)
+class Unanswered:
+    """A request that may have been paid and brought no reply that is kept. at_most: what it can have cost; 0 when the
+    endpoint has no prices."""
+
+    run: int
+    at_most: Decimal
+
+
+def note_unanswered(lost: Sequence[Unanswered]) -> None:
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "UPDATE judges_run SET unanswered = unanswered + n, at_most = at_most + total FROM ("
+            " SELECT run, count(*) AS n, sum(most) AS total FROM unnest(%s::bigint[], %s::numeric[]) AS t (run, most)"
+            " GROUP BY run) AS lost WHERE judges_run.id = run",
+            [[each.run for each in lost], [each.at_most for each in lost]],
+        )
+
+
+def note_dropped(came: AskResult) -> None:
+    """An outcome that can't be written, whatever it says: its sample is gone."""
+    with connection.cursor() as cursor:
+        cursor.execute("UPDATE judges_run SET dropped = dropped + 1 WHERE id = %s::bigint", [came.todo.run.id])
+
+
 # One statement, since as many requests as it takes time for are not under way: only what is new is counted.
 _REPLIES = """
 WITH came AS (
@@ -80,7 +105,8 @@ def store_outcomes(group: Sequence[AskResult], known: Rows, *, waits_for_disk: b
         laid = [came for came in group if came.todo.taken.id is not None]
         new = [came for came in group if came.todo.taken.id is None]
         done = _write_laid(cursor, laid, _rows_of(cursor, laid, known)) + _write_new(cursor, new)
-        _write_scores(cursor, done)
+        if others := _write_scores(cursor, done):
+            _note_was_there(cursor, others)
     _note_rates(done)
 
 
@@ -232,17 +258,21 @@ WHERE judges_score.status <> 'ok'
 """
 
 
-def _write_scores(cursor: Any, group: Sequence[AskResult]) -> None:
-    """A good score never changes; one that failed is replaced."""
+def _write_scores(cursor: Any, group: Sequence[AskResult]) -> list[AskResult]:
+    """A good score never changes; one that failed is replaced. Returns what brought no score, since another run had
+    brought all of them meanwhile."""
     rows: dict[tuple[Any, ...], tuple[OpenRun, Scored]] = {}
+    brought = 0
+    group = [came for came in group if came.todo.run.purpose.brings_scores]
     for came in group:
         taken, run = came.todo.taken, came.todo.run
-        for scored in came.scores if run.purpose.brings_scores else ():
+        for scored in came.scores:
+            brought += 1
             key = (run.version.pk, scored.dimension, taken.sample, scored.unit, taken.repeat)
             if key not in rows or rows[key][1].status != ScoreStatus.OK:
                 rows[key] = (run, scored)
     if not rows:
-        return
+        return []
     found = [
         {
             "version": version,
@@ -260,6 +290,36 @@ def _write_scores(cursor: Any, group: Sequence[AskResult]) -> None:
         for (version, dimension, sample, unit, repeat), (run, scored) in rows.items()
     ]
     cursor.execute(_SCORES, [_json(found)])
+    return [] if cursor.rowcount == brought else _of_others(cursor, group)
+
+
+def _of_others(cursor: Any, group: Sequence[AskResult]) -> list[AskResult]:
+    """Those all of whose scores are there, and good, and another run's."""
+    places = {id(came): [_place(came, scored) for scored in came.scores] for came in group}
+    asked = {place for of_one in places.values() for place in of_one}
+    cursor.execute(
+        "SELECT t.* FROM judges_score JOIN unnest(%s::bigint[], %s::bigint[], %s::bigint[], %s::text[], %s::text[],"
+        " %s::int[]) AS t (run, version, sample, unit, dimension, repeat) USING (unit, dimension, repeat)"
+        " WHERE version_id = t.version AND sample_id = t.sample AND run_id <> t.run AND status = 'ok'",
+        [list(column) for column in zip(*asked, strict=True)],
+    )
+    others = set(cursor.fetchall())
+    return [came for came in group if came.scores and others.issuperset(places[id(came)])]
+
+
+def _place(came: AskResult, scored: Scored) -> tuple[Any, ...]:
+    taken, run = came.todo.taken, came.todo.run
+    return (run.id, run.version.pk, taken.sample, scored.unit, scored.dimension, taken.repeat)
+
+
+def _note_was_there(cursor: Any, group: Sequence[AskResult]) -> None:
+    places = [(taken.run, taken.sample, taken.unit, taken.repeat) for came in group for taken in (came.todo.taken,)]
+    cursor.execute(
+        "UPDATE judges_ask SET was_there = true"
+        " FROM unnest(%s::bigint[], %s::bigint[], %s::text[], %s::int[]) AS t (run, sample, unit, repeat)"
+        " WHERE run_id = t.run AND sample_id = t.sample AND judges_ask.unit = t.unit AND judges_ask.repeat = t.repeat",
+        [list(column) for column in zip(*places, strict=True)],
+    )
 
 
 def _note_rates(group: Sequence[AskResult]) -> None:

@@ -183,7 +183,7 @@ def resume_run(*, run: Run, budget: Decimal | None = None, actor: User | None = 
         _check_not_dropped(run.version)
         if budget is not None:
             run.budget = budget
-        if run.budget is not None and run.cost >= run.budget:
+        if run.budget is not None and run.cost + run.at_most >= run.budget:
             raise Conflict("budget", _("The budget of this run is spent. Give a larger one."))
         run.stop_code = run.stop_message = ""
         run = _changed(run, actor, "run.resumed", RunState.RUNNING, (RunState.PAUSED, RunState.STOPPED))

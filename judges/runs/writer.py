@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from decimal import Decimal
 from queue import Empty, SimpleQueue
 from threading import Thread
 from time import monotonic, sleep
@@ -13,7 +14,15 @@ from django.db import DataError, Error, IntegrityError, connection
 from judges.models import ScoreStatus
 from judges.runs.asking import AskResult, failed
 from judges.runs.outcomes import note_fault
-from judges.runs.storing import Paid, Rows, store_outcomes, store_replies
+from judges.runs.storing import (
+    Paid,
+    Rows,
+    Unanswered,
+    note_dropped,
+    note_unanswered,
+    store_outcomes,
+    store_replies,
+)
 
 _Each = TypeVar("_Each")
 
@@ -106,10 +115,12 @@ class Writer:
         most = MOST_TOGETHER if on_paid is None else _MOST_OUTCOMES
         self._outcomes = Gathering[AskResult]("outcomes", outcomes_wait, self._write_outcomes, most=most)
         self._replies = (
-            None if on_paid is None else Gathering[AskResult | Paid]("replies", _REPLY_SECONDS, self._write_paid)
+            None
+            if on_paid is None
+            else Gathering[AskResult | Paid | Unanswered]("replies", _REPLY_SECONDS, self._write_paid)
         )
 
-    def put(self, came: AskResult | Paid) -> None:
+    def put(self, came: AskResult | Paid | Unanswered) -> None:
         """An outcome goes the way of the replies, so that those it rests on are written when its turn comes."""
         if self._replies is not None:
             self._replies.put(came)
@@ -122,9 +133,10 @@ class Writer:
             self._replies.close()
         self._outcomes.close()
 
-    def _write_paid(self, came: list[AskResult | Paid]) -> None:
+    def _write_paid(self, came: list[AskResult | Paid | Unanswered]) -> None:
         paid = [each for each in came if isinstance(each, Paid)]
         self._write_caught(paid, [])
+        self._write_caught([each for each in came if isinstance(each, Unanswered)], [])
         if self._on_paid is not None:
             self._on_paid(paid)
         for each in came:
@@ -135,14 +147,14 @@ class Writer:
         self._write_caught([], group)
         self._on_written(group)
 
-    def _write_caught(self, paid: list[Paid], group: list[AskResult]) -> None:
+    def _write_caught(self, paid: Sequence[Paid | Unanswered], group: list[AskResult]) -> None:
         try:
             self._write(paid, group)
         except Exception as error:  # noqa: BLE001 - who waits for this thread would wait for ever
             self.is_lost = True
             note_fault(error, "Nothing of what judges say can be written any more")
 
-    def _write(self, paid: list[Paid], group: list[AskResult]) -> None:
+    def _write(self, paid: Sequence[Paid | Unanswered], group: list[AskResult]) -> None:
         if self.is_lost or not (paid or group):
             return
         started = monotonic()
@@ -152,7 +164,7 @@ class Writer:
                 return
             except _UNSTORABLE as error:
                 if len(paid) + len(group) == 1:
-                    self._write_without(error, group)
+                    self._write_without(error, paid, group)
                     return
                 for each in paid:
                     self._write([each], [])
@@ -167,9 +179,11 @@ class Writer:
                     return
                 sleep(0.5)
 
-    def _store(self, paid: Sequence[Paid], group: Sequence[AskResult]) -> None:
-        if paid:
-            self._known.update(store_replies(paid))
+    def _store(self, paid: Sequence[Paid | Unanswered], group: Sequence[AskResult]) -> None:
+        if replies := [each for each in paid if isinstance(each, Paid)]:
+            self._known.update(store_replies(replies))
+        if lost := [each for each in paid if isinstance(each, Unanswered)]:
+            note_unanswered(lost)
         if group:
             keys = {(came.todo.run.project_id, answered.key) for came in group for answered in came.replies}
             known = {key: row for key in keys if (row := self._known.get(key)) is not None}
@@ -177,14 +191,20 @@ class Writer:
             for key in keys:
                 self._known.pop(key, None)
 
-    def _write_without(self, error: Exception, group: list[AskResult]) -> None:
-        """What can't be stored as it is: its outcome is a failure, and a reply isn't kept."""
+    def _write_without(self, error: Exception, paid: Sequence[Paid | Unanswered], group: list[AskResult]) -> None:
+        """What can't be stored as it is: its outcome is a failure, and a reply isn't kept, though it was paid."""
         note_fault(error, "Something of what a judge said can't be stored")
+        if lost := [
+            Unanswered(each.run.id, each.answered.cost or Decimal(0)) for each in paid if isinstance(each, Paid)
+        ]:
+            note_unanswered(lost)
         for came in group:
             try:
                 self._store([], [failed(came.todo, ScoreStatus.ERROR, "What the judge said can't be stored.")])
             except _UNSTORABLE as again:
-                # Laid, it stays in hand, is freed as lost, and after a few times given up.
+                # Laid, it stays in hand, is freed as lost, and after a few times given up. Otherwise it is counted.
                 note_fault(
                     again, f"What came of {came.todo.taken.unit} of sample {came.todo.sample.pk} can't be written"
                 )
+                if came.todo.taken.id is None:
+                    note_dropped(came)

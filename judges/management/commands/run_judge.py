@@ -121,6 +121,8 @@ def _line(progress: RunProgress, findings: dict[str, int]) -> str:
         parts.append(f"{progress.dropped:,} dropped, as their samples are gone")
     if progress.cost:
         parts.append(f"{progress.cost.normalize():f} {progress.currency}")
+    if progress.unanswered:
+        parts.append(f"{progress.unanswered:,} requests without a reply that may have been paid")
     if progress.per_second:
         parts.append(f"{progress.per_second:,.1f} per second")
     if progress.eta_seconds is not None:
