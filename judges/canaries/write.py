@@ -22,6 +22,7 @@ from judges.models import JudgeKind, JudgeVersion, Run, RunPurpose
 from judges.runs.laying import check_sample_count, draw_samples
 from judges.runs.purposes import Scoring
 from judges.runs.write import RunEstimate, estimate_run, start_run
+from judges.runs.purposes import Scoring, asked_units
 
 # Of one sample: more of them say little more, since they stand in the same text.
 MOST_UNITS = 3
@@ -48,7 +49,7 @@ class Canaries(Scoring):
         ]
 
     def _units(self, sample: Sample) -> list[str]:
-        units = list(dict.fromkeys(self._kind.units(self._config, sample)))
+        units = asked_units(self._run.version, sample)
         order = sorted(units, key=lambda unit: drawn(self._seed, f"{sample.external_id}\x1f{unit}", "canaries"))
         chosen = set(order[:MOST_UNITS])
         return [unit for unit in units if unit in chosen]

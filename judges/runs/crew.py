@@ -20,7 +20,7 @@ from judges.kinds.base import OneByOne
 from judges.models import ScoreStatus
 from judges.runs.asking import AskResult, End, Pace, Todo, failed, result_of
 from judges.runs.kept_replies import Memory, salted
-from judges.runs.open_run import NotNow, OpenRun
+from judges.runs.open_run import NotNow, OpenRun, why_stopped
 from judges.runs.outcomes import note_fault
 from judges.runs.storing import Paid, Unanswered
 from judges.runs.writer import Writer
@@ -118,6 +118,8 @@ class Crew:
             return _ask(todo, model, self.pace)
         except Exception as error:  # noqa: BLE001 - a thread that ends would take its ask along
             note_fault(error, f"Asking failed at ask {todo.taken.id}")
+            if not isinstance(error, DatabaseError):  # which may soon be back; anything else would come again and again
+                todo.run.stop(*why_stopped(error, todo.run.version))
             return AskResult(todo, End.UNASKED, replies=model.replies)
 
     def may_ask(self, run: OpenRun) -> bool:
@@ -215,6 +217,7 @@ def _ask(todo: Todo, model: _AskedModel, pace: Pace) -> AskResult:
     run = todo.run
     try:
         outcome = cast("OneByOne", run.scorer).ask(todo.item, model)
+        return result_of(todo, outcome, model.replies)
     except StopRun as stop:
         run.stop(stop.code, stop.message)
         return AskResult(todo, End.UNASKED, replies=model.replies)
@@ -230,7 +233,6 @@ def _ask(todo: Todo, model: _AskedModel, pace: Pace) -> AskResult:
     except Exception as error:  # noqa: BLE001 - a kind's fault is one failed score, not the end of a run
         note_fault(error, f"Judge version {run.version.pk} failed at {todo.taken.unit} of sample {todo.sample.pk}")
         return failed(todo, ScoreStatus.ERROR, f"The judge itself failed ({type(error).__name__}).", model.replies)
-    return result_of(todo, outcome, model.replies)
 
 
 def _once_more(todo: Todo, later: TryLater, model: _AskedModel, pace: Pace) -> AskResult:

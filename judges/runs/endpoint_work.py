@@ -21,7 +21,7 @@ from judges.runs.asking import Pace
 from judges.runs.crew import Crew
 from judges.runs.laying import lay_chunk, load
 from judges.runs.local_work import given_up
-from judges.runs.open_run import OpenRun, open_run, stop_run
+from judges.runs.open_run import OpenRun, open_run, stop_run, why_stopped
 from judges.runs.places import Place
 
 # How often it looks whether runs were started, paused or cancelled.
@@ -180,7 +180,10 @@ class EndpointWork:
             self._hand_out(runs, _READY * self._crew.size - self._crew.queued)
         for one in runs:
             if not one.is_laid and (self._crew.queued >= self._crew.size // 2 or one.is_idle):
-                one.is_laid = not lay_chunk(one.opened.id)
+                try:
+                    one.is_laid = not lay_chunk(one.opened.id)
+                except Exception as error:  # noqa: BLE001 - it stops this run, and no other one
+                    one.opened.stop(*why_stopped(error, one.opened.version))
                 one.is_idle, one.look_at = False, 0.0
 
     def _hand_out(self, runs: list[_OneRun], room: int) -> int:

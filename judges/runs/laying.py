@@ -16,11 +16,10 @@ from annotate.core.texts import is_storable
 from annotate.models import Project, Sample
 from annotate.samples.read import of_samples, samples_keyed, samples_named
 from judges.core.split import drawn
-from judges.kinds.registry import kind_named
 from judges.models import JudgeVersion, Run, RunState, Score, ScoreStatus
 from judges.runs.asking import Todo
 from judges.runs.open_run import OpenRun
-from judges.runs.purposes import purpose_of
+from judges.runs.purposes import asked_units, purpose_of
 from judges.runs.queue import Taken
 
 MOST_NAMED = 10_000
@@ -93,13 +92,12 @@ def draw_samples(
     ask. By a number of each sample's own: more samples with the same seed and purpose are the earlier ones and others.
     A judge has nothing to ask about the samples that it is shown as examples.
     """
-    kinds = [(kind_named(version.judge.kind), version.config) for version in versions]
     order = sorted(names, key=lambda name: (drawn(seed, name, purpose), name))
     chosen: list[str] = []
     for start in range(0, len(order), CHUNK):
         block = order[start : start + CHUNK]
         samples = {sample.external_id: sample for sample in samples_named(project, block)}
-        chosen += [name for name in block if all(kind.units(config, samples[name]) for kind, config in kinds)]
+        chosen += [name for name in block if all(asked_units(version, samples[name]) for version in versions)]
         if len(chosen) >= count:
             break
     return sorted(chosen[:count])

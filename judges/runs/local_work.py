@@ -25,7 +25,7 @@ from judges.kinds.base import Outcome, Together
 from judges.models import Ask, Run, RunState, ScoreStatus
 from judges.runs.asking import AskResult, End, Todo, failed, result_of
 from judges.runs.laying import CHUNK, insert, load, locked_run, samples_in
-from judges.runs.open_run import OpenRun
+from judges.runs.open_run import OpenRun, why_stopped
 from judges.runs.outcomes import note_fault
 from judges.runs.purposes import purpose_of
 from judges.runs.queue import DEADLY, Taken, take, take_suspect
@@ -185,7 +185,11 @@ class TogetherWork:
             self._waits = len(taken) == room
             self._ready += load(self._run, taken)
         while len(self._ready) < self._batch and not self._stretches.is_over and not has_to_leave():
-            self._ready += self._stretches.next(self._batch)
+            try:
+                self._ready += self._stretches.next(self._batch)
+            except Exception as error:  # noqa: BLE001 - it stops the run, which would begin here again and again
+                self._run.stop(*why_stopped(error, self._run.version))
+                return []
         batch, self._ready = self._ready[: self._batch], self._ready[self._batch :]
         return batch
 
@@ -215,6 +219,7 @@ class TogetherWork:
     def _scored(self, todos: Sequence[Todo]) -> list[AskResult]:
         try:
             outcomes = self._outcomes(todos)
+            return [result_of(todo, outcome, []) for todo, outcome in zip(todos, outcomes, strict=True)]
         except StopRun as stop:
             self._run.stop(stop.code, stop.message)
             return [AskResult(todo, End.UNASKED) for todo in todos]
@@ -226,7 +231,6 @@ class TogetherWork:
             (todo,) = todos
             note_fault(error, f"Judge version {self._run.version.pk} failed at {todo.taken.unit}")
             return [failed(todo, ScoreStatus.ERROR, f"The judge itself failed ({type(error).__name__}).")]
-        return [result_of(todo, outcome, []) for todo, outcome in zip(todos, outcomes, strict=True)]
 
     def _outcomes(self, todos: Sequence[Todo]) -> Sequence[Outcome]:
         items = [todo.item for todo in todos]

@@ -17,9 +17,10 @@ from annotate.core.errors import Refusal
 from annotate.core.trail import note
 from judges.endpoints.calls import Answered, CallFailed, ChatRequest, EmbedRequest, StopRun
 from judges.kinds.base import OneByOne, Together
-from judges.models import Endpoint, JudgeKind, Run, RunState
+from judges.models import Endpoint, JudgeKind, JudgeVersion, Run, RunState
 from judges.runs.outcomes import Gate, note_fault
 from judges.runs.purposes import Purpose, purpose_of
+from judges.versions.identity import check_code
 
 # Of English about four characters are a token, of Chinese one or two: a reservation is rather too large.
 _CHARACTERS_PER_TOKEN = 2
@@ -208,15 +209,20 @@ class OpenRun:
 def open_run(run: Run, stack: ExitStack) -> OpenRun | None:
     """The run with its scorer open until the stack closes. None when it can't be: then it has been stopped."""
     try:
+        check_code(run.version)
         purpose = purpose_of(run)
         return OpenRun(run, purpose, stack.enter_context(purpose.open()))
-    except StopRun as stop:
-        stop_run(run.pk, stop.code, stop.message)
-    except Refusal as refusal:
-        stop_run(run.pk, refusal.code, refusal.message)
-    except DatabaseError:
-        raise
     except Exception as error:  # noqa: BLE001 - a judge that can't be opened stops its run, and no other one
-        note_fault(error, f"Judge version {run.version.pk} can't be opened")
-        stop_run(run.pk, "judge_failed", _("The judge can't be started; the log says more."))
+        stop_run(run.pk, *why_stopped(error, run.version))
     return None
+
+
+def why_stopped(error: Exception, version: JudgeVersion) -> tuple[str, str]:
+    """(code, message) of a run that can't go on for this; what else it is goes to the log. Raises the error again when
+    it is the database's, which may soon be back."""
+    if isinstance(error, StopRun | Refusal):
+        return error.code, error.message
+    if isinstance(error, DatabaseError):
+        raise error
+    note_fault(error, f"Judge version {version.pk} can't go on")
+    return "judge_failed", _("The judge itself failed, so that nothing can be asked; the log says more.")

@@ -10,7 +10,9 @@ from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from typing import Any, Protocol
 
+from django.db import Error as DatabaseError
 from django.utils.module_loading import import_string
+from django.utils.translation import gettext as _
 
 from annotate.core.errors import Conflict
 from annotate.core.units import ABOUT_ANSWER, parse_unit, units_of, whole_unit
@@ -18,7 +20,8 @@ from annotate.models import Sample
 from annotate.samples.read import of_samples
 from judges.kinds.base import Item, OneByOne, Scored, Size, Together
 from judges.kinds.registry import kind_named
-from judges.models import Run, RunPurpose, Score, ScoreStatus
+from judges.models import JudgeVersion, Run, RunPurpose, Score, ScoreStatus
+from judges.runs.outcomes import note_fault
 
 # Purpose -> what is called with the run. Imports have none: nothing is asked in them.
 _PURPOSES: dict[str, str] = {
@@ -69,6 +72,28 @@ def purpose_of(run: Run) -> Purpose:
     return purpose
 
 
+def asked_units(version: JudgeVersion, sample: Sample) -> list[str]:
+    """The units of the sample that the version's kind asks about, each once; none of a sample without an answer on a
+    criterion about answers. Raises Conflict when the kind fails at it: then there is nothing that a failed score could
+    be of."""
+    if sample.answer is None and version.config.get("criterion") in ABOUT_ANSWER:
+        return []
+    try:
+        units = list(dict.fromkeys(kind_named(version.judge.kind).units(version.config, sample)))
+        for unit in units:
+            parse_unit(unit)
+    except DatabaseError:
+        raise
+    except Exception as error:
+        note_fault(error, f"Judge version {version.pk} can't say what it asks about sample {sample.pk}")
+        raise Conflict(
+            "judge_failed",
+            _("The judge failed at sample “%(sample)s” before anything was asked about it; the log says more.")
+            % {"sample": sample.external_id[:80]},
+        ) from error
+    return units
+
+
 class Scoring:
     """What has no good score yet is asked about, and what comes is written down as scores."""
 
@@ -87,7 +112,7 @@ class Scoring:
         found = []
         for sample in samples:
             known = said.get(sample.pk)
-            for unit in dict.fromkeys(self._kind.units(self._config, sample)):
+            for unit in asked_units(self._run.version, sample):
                 wanted = self.wanted(unit, sample) if known else []
                 for repeat in repeats:
                     if known and wanted and all((dimension, each, repeat) in known for dimension, each in wanted):

@@ -16,7 +16,7 @@ from kombu.exceptions import OperationalError
 from annotate.core.background import hand_over
 from judges.runs.endpoint_work import EndpointWork
 from judges.runs.local_work import TogetherWork, lay_lost
-from judges.runs.open_run import open_run, stop_run
+from judges.runs.open_run import open_run, stop_run, why_stopped
 from judges.runs.places import Place, held, is_held
 from judges.runs.queue import finish, free, in_hand, places_with_work, sweep_cancelled
 
@@ -103,7 +103,11 @@ def _work_held(place: Place, has_to_leave: Slice, rng: Random) -> None:
     run = place.under_way().first()
     if run is None:
         return
-    lay_lost(run.pk)
+    try:
+        lay_lost(run.pk)
+    except Exception as error:  # noqa: BLE001 - or the run would begin here again and again
+        stop_run(run.pk, *why_stopped(error, run.version))
+        return
     with ExitStack() as stack:
         opened = open_run(run, stack)
         if opened is None:

@@ -19,9 +19,10 @@ from judges.kinds.registry import kind_named
 from judges.models import WITHOUT_SCORES, Ask, AskState, JudgeVersion, Reply, Run, RunPurpose, RunState, VersionState
 from judges.runs.laying import CHUNK, check_scope, lay_chunk, samples_in
 from judges.runs.places import place_of
-from judges.runs.purposes import purpose_of
+from judges.runs.purposes import asked_units, purpose_of
 from judges.runs.queue import finish
 from judges.runs.work import wake
+from judges.versions.identity import check_code
 
 MOST_REPEATS = 100
 _LAST_REPEAT = 32_767
@@ -71,10 +72,9 @@ def estimate_run(
     wanted = asked.to_ask(list(samples.values())) if samples else []
     known = {pk: asked.size(samples[pk]) for pk in {sample for sample, _unit, _repeat in wanted}}
     sizes = [known[sample] for sample, _unit, _repeat in wanted]
-    kind = kind_named(version.judge.kind)
     unfit = []
     if asked.brings_scores:
-        unfit = [one for one in samples.values() if not kind.units(version.config, one)]
+        unfit = [one for one in samples.values() if not asked_units(version, one)]
     asks = _scaled_up(len(wanted), samples, count)
     requests = _scaled_up(sum(size.requests for size in sizes), samples, count)
     tokens_in = _scaled_up(sum(size.tokens_in for size in sizes), samples, count)
@@ -181,6 +181,7 @@ def resume_run(*, run: Run, budget: Decimal | None = None, actor: User | None = 
     with transaction.atomic():
         run = _locked(run)
         _check_not_dropped(run.version)
+        check_code(run.version)
         if budget is not None:
             run.budget = budget
         if run.budget is not None and run.cost + run.at_most >= run.budget:
@@ -210,6 +211,7 @@ def _planned(
 ) -> Run:
     """The run as it would be, not stored."""
     _check_not_dropped(version)
+    check_code(version)
     asks_model = kind_named(version.judge.kind).asks_model(version.config)
     if asks_model and version.endpoint_id is None:
         raise Invalid("no_endpoint", _("This judge asks a model, and its version names no endpoint."))

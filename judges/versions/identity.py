@@ -6,7 +6,12 @@ import hashlib
 import json
 from typing import Any
 
+from django.utils.translation import gettext as _
+
+from annotate.core.errors import Conflict
 from judges.kinds.base import Kind
+from judges.kinds.registry import kind_named
+from judges.models import JudgeVersion
 
 
 def content_hash(kind: Kind, config: Any, endpoint: str | None) -> str:
@@ -16,6 +21,20 @@ def content_hash(kind: Kind, config: Any, endpoint: str | None) -> str:
     """
     what = {"kind": kind.key, "code_version": kind.code_version, "config": config, "endpoint": endpoint}
     return hashlib.sha256(canonical_json(what)).hexdigest()
+
+
+def check_code(version: JudgeVersion) -> None:
+    """Raises Conflict when the code that runs here is not the one that the version was made by: its scores would be
+    another judge's."""
+    if kind_named(version.judge.kind).code_version != version.code_version:
+        raise Conflict(
+            "other_code",
+            _(
+                "Version %(n)s of “%(name)s” was made with another release of this kind of judge, which scores "
+                "otherwise. Save the judge once more: that makes its next version, which can be run."
+            )
+            % {"n": version.label, "name": version.judge.name},
+        )
 
 
 def imported_content_hash(config: Any) -> str:

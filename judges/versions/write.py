@@ -181,6 +181,7 @@ def _add(
         label=str(number),
         config=complete,
         content_hash=digest,
+        code_version=kind.code_version,
         state=state,
         based_on=based_on,
         endpoint=endpoint,

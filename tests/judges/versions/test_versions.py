@@ -156,6 +156,7 @@ def test_the_same_configuration_is_the_same_version(project: Project, kind: Plai
     kind.code_version = 2
     third = add_version(judge=judge, config={"prompt": "one"})
     assert (third.number, current_version(judge)) == (3, third)
+    assert (first.code_version, third.code_version) == (1, 2)
 
 
 def test_everything_that_matters_is_in_the_hash(project: Project, kind: PlainKind) -> None:
