@@ -23,7 +23,7 @@ from frontend.base.pages import ProjectPage, RefusalsShown, project_view, refuse
 from frontend.judges.kinds.base import ConfigForm
 from frontend.judges.kinds.registry import config_form
 from frontend.judges.lab_trial import trial_context
-from frontend.judges.run_start import BudgetForm, asks_model, can_be_run
+from frontend.judges.run_start import BudgetForm, asks_model, can_be_run, shown_counts
 from frontend.judges.run_words import duration, run_context
 from frontend.judges.words import difference_rows
 from frontend.reports.shown import money
@@ -119,11 +119,13 @@ def estimate(page: ProjectPage, judge_id: int) -> HttpResponse:
             both = [found.new] if found.base is None else [found.new, found.base]
             cost = None if any(one.cost is None for one in both) else sum(one.cost for one in both if one.cost)
             seconds = None if any(one.seconds is None for one in both) else sum(one.seconds or 0 for one in both)
+            asks, requests = sum(one.asks for one in both), sum(one.requests for one in both)
             context |= {
+                **shown_counts(asks, requests, *both),
                 "estimate": found,
                 "asked_for": forms.trial.cleaned_data["samples"],
-                "asks": sum(one.asks for one in both),
-                "requests": sum(one.requests for one in both),
+                "asks": asks,
+                "requests": requests,
                 "time": duration(seconds),
                 "cost": money(cost, found.new.currency),
             }

@@ -15,7 +15,7 @@ from django.utils.translation import gettext_lazy
 from annotate.core.errors import Refusal
 from annotate.models import Project
 from frontend.base.pages import ProjectPage, RefusalsShown, project_view, status_of
-from frontend.judges.run_words import duration
+from frontend.judges.run_words import duration, estimated
 from frontend.reports.shown import money
 from judges.core.scores_read import current_version
 from judges.kinds.registry import kind_named, runnable_kinds
@@ -56,6 +56,16 @@ class BudgetForm(forms.Form):
         return {"budget": self.cleaned_data.get("budget")}
 
 
+def shown_counts(asks: int, requests: int, *estimates: RunEstimate) -> dict[str, str]:
+    """How many there are, as people read it, of one estimate or of several together."""
+    is_estimated = any(one.is_estimated for one in estimates)
+    return {
+        "asks_shown": estimated(asks, is_estimated=is_estimated),
+        "requests_shown": estimated(requests, is_estimated=is_estimated),
+        "unfit_shown": estimated(sum(one.unfit for one in estimates), is_estimated=is_estimated),
+    }
+
+
 def estimate_page(
     page: ProjectPage,
     form: BudgetForm,
@@ -77,6 +87,7 @@ def estimate_page(
         "problem": problem,
         "asks_model": asks_model,
         "brings_scores": brings_scores,
+        **(shown_counts(found.asks, found.requests, found) if found else {}),
         "time": duration(found.seconds) if found else "",
         "cost": money(found.cost, found.currency) if found else "",
         "over_budget": bool(found and budget is not None and found.cost is not None and found.cost > budget),

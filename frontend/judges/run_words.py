@@ -84,6 +84,7 @@ def run_context(run: Run, progress: RunProgress) -> dict[str, Any]:
         "progress": progress,
         "said": run_said(run, progress),
         "goes_on": goes_on,
+        "expected": amount(progress.expected, progress),
         "eta": duration(progress.eta_seconds) if goes_on else "",
         "cost": money(progress.cost, progress.currency),
     }
@@ -97,7 +98,12 @@ def about(count: int) -> int:
 
 def amount(count: int, progress: RunProgress) -> str:
     """As people read it; "about …" as long as what is still to come is estimated."""
-    if not (count and progress.to_come):
+    return estimated(count, is_estimated=bool(progress.to_come))
+
+
+def estimated(count: int, *, is_estimated: bool) -> str:
+    """As people read it; "about …" if it was reckoned from a part."""
+    if not (count and is_estimated):
         return str(intcomma(count))
     return _("about %(n)s") % {"n": intcomma(about(count))}
 

@@ -67,11 +67,14 @@ class RunStart(RunPlan, required="scope"):
     budget = Money(help_text=_LIMIT)
 
 
-class RunEstimate(Shape, of=Expected, shows="asks requests tokens_in tokens_out cost currency seconds samples unfit"):
+class RunEstimate(
+    Shape, of=Expected, shows="asks requests tokens_in tokens_out cost currency seconds samples unfit is_estimated"
+):
     asks = Of("How many units are to be asked about.")
     cost = Digits(allow_null=True, help_text="Null when the endpoint's prices aren't known.")
     seconds = Of("Null when nothing is known yet about how fast it is.")
     samples = Of("In the scope.")
+    is_estimated = Of("A part of the samples stood for all; otherwise asks and unfit are counted.")
     unfit = Of("Samples that the judge has nothing to score in: no unit of its kind, or not what its prompt needs.")
 
 

@@ -42,7 +42,8 @@ class RunEstimate:
 
     cost: in `currency`; None when the endpoint's prices aren't known. seconds: None when nothing is known yet about how
     fast the endpoint, or the judge, is. samples: in the scope. unfit: how many of these the judge has nothing to score
-    in: no unit of its kind, or not all that its prompt needs.
+    in: no unit of its kind, or not all that its prompt needs. is_estimated: a part of the samples stood for all;
+    otherwise asks and unfit are counted.
     """
 
     asks: int
@@ -54,6 +55,7 @@ class RunEstimate:
     seconds: float | None
     samples: int
     unfit: int
+    is_estimated: bool
 
 
 def estimate_run(
@@ -93,6 +95,7 @@ def estimate_run(
         seconds=_seconds(version, asks, requests),
         samples=count,
         unfit=_scaled_up(len(unfit), samples, count),
+        is_estimated=len(samples) < count,
     )
 
 

@@ -11,6 +11,7 @@ from annotate.models import Project, User
 from annotate.projects.write import set_member
 from judges.lab.write import start_trial
 from judges.models import Judge, JudgeVersion, Run, RunState, Trial, VersionState
+from judges.runs import write as runs_service
 from judges.versions.write import create_judge
 from tests.clients import as_user
 from tests.database import copied_from_world
@@ -70,7 +71,7 @@ def form(reply: Any, **changes: Any) -> dict[str, Any]:
     return {**given, **changes}
 
 
-def test_from_the_form_to_a_trial(words: Judge, alice: Client) -> None:
+def test_from_the_form_to_a_trial(words: Judge, alice: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     page = alice.get(url(words))
     assert page.context["base"] == words.versions.get()
     changed = form(page, **{"config-unspaced": "characters", "samples": 4, "seed": 3})
@@ -80,8 +81,12 @@ def test_from_the_form_to_a_trial(words: Judge, alice: Client) -> None:
     assert "32 units to ask about" in text
     assert "Both versions are run" in text
     assert not Trial.objects.exists()
+    monkeypatch.setattr(runs_service, "_MEASURED", 2)
+    assert "About 32 units to ask about" in alice.post(url(words, "estimate"), changed).content.decode()
     reply = alice.post(url(words), changed)
     trial = Trial.objects.get()
+    Run.objects.filter(pk=trial.run_id).update(is_laid=False, expected=1_234)
+    assert "of about 1,300 asked" in alice.get(url(words, trial.pk)).content.decode()
     assert (reply.status_code, reply["Location"]) == (302, url(words, trial.pk))
     assert (trial.seed, len(trial.samples)) == (3, 4)
     assert trial.version.config["unspaced"] == "characters"

@@ -6,6 +6,7 @@ from annotate.models import Project, Sample, User
 from judges.models import Ask, Endpoint, Judge, Run
 from judges.proposals.write import propose_claims
 from judges.runs import work as waking
+from judges.runs import write as runs_service
 from judges.versions.write import create_judge
 from tests.clients import as_user
 from tests.frontend.building import REVIEWERS_READ, WhoMay, make_samples
@@ -39,14 +40,23 @@ def test_who_may(who_may: WhoMay, judge: Judge, run: Run) -> None:
     assert who_may(f"/p/help/runs/{run.pk}/claims/") == REVIEWERS_READ
 
 
-def test_from_the_form_to_the_claims(alice: User, rita: User, judge: Judge) -> None:
+def test_from_the_form_to_the_claims(alice: User, rita: User, judge: Judge, monkeypatch: pytest.MonkeyPatch) -> None:
     client, at = as_user(alice), f"/p/help/judges/{judge.pk}/claims/"
     assert "3 units to ask about" in client.post(at + "estimate/", {"scope": "all"}).content.decode()
+    monkeypatch.setattr(runs_service, "_MEASURED", 1)
+    assert "About 3 units to ask about" in client.post(at + "estimate/", {"scope": "all"}).content.decode()
     reply = client.post(at, {"scope": "all", "budget": ""})
     made = Run.objects.get()
     assert reply["Location"] == f"/p/help/runs/{made.pk}/claims/"
     assert "Nothing has come yet." in client.get(reply["Location"]).content.decode()
     assert client.post(at, {"scope": "99"}).status_code == 422
+
+
+def test_how_many_are_still_to_come_is_told_as_an_estimate(rita: User, run: Run) -> None:
+    Run.objects.filter(pk=run.pk).update(state="running", is_laid=False, expected=1_234)
+    assert (
+        "3 of about 1,300 answers taken apart" in as_user(rita).get(f"/p/help/runs/{run.pk}/claims/").content.decode()
+    )
 
 
 def test_taken_over_by_a_reviewer(rita: User, run: Run) -> None:

@@ -10,6 +10,7 @@ from django.test.utils import CaptureQueriesContext
 from annotate.models import Project, Sample, User
 from judges.models import Ask, Endpoint, Judge, JudgeVersion, Reply, Run, RunState, Score
 from judges.runs import work as waking
+from judges.runs import write as runs_service
 from judges.runs.write import start_run
 from judges.versions.write import create_judge
 from tests.clients import as_user
@@ -119,6 +120,24 @@ def test_says_what_it_would_ask_for(sent: dict[str, str], said: str, alice: User
     assert reply.status_code == 200
     assert said in reply.content.decode()
     assert not Run.objects.exists()
+
+
+def test_what_a_part_stood_for_is_told_as_an_estimate(
+    alice: User, judge: Judge, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(runs_service, "_MEASURED", 2)
+    said = as_user(alice).post(f"/p/help/judges/{judge.pk}/run/estimate/", {"scope": "all", "repeats": "1"})
+    assert "About 6 units to ask about" in said.content.decode()
+
+
+def test_a_form_that_is_sent_twice_starts_one_run(alice: User, judge: Judge) -> None:
+    client, at = as_user(alice), f"/p/help/judges/{judge.pk}/run/"
+    keys = {str(client.get(at).context["form"]["key"].value()) for _ in range(2)}
+    assert len(keys) == 2
+    for key in [*keys, *keys, "", ""]:
+        assert client.post(at, {"scope": "all", "repeats": "1", "key": key}).status_code == 302
+    assert Run.objects.count() == 2 + 2
+    assert client.post(at, {"scope": "all", "repeats": "2", "key": keys.pop()}).status_code == 422
 
 
 def test_one_click_asks_for_what_has_no_score(alice: User, judge: Judge) -> None:
