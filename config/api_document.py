@@ -72,7 +72,8 @@ come whole, except that of the imports, which is the last hundred.
   When it is not the present one, nothing is stored and the reply is 412 with both versions.
 - **`Idempotency-Key`** goes with a label: a UUID that you make up for each change. The same request with the same key
   gives the first reply again and changes nothing, so it can be repeated when an answer got lost. A key of another
-  change is refused (422, `key_reused`).
+  change is refused (422, `key_reused`). It may go with what starts a run, a check, a trial or proposals, too: the same
+  one again is answered with the run that it started, as that is now.
 - Submitting, skipping and deciding the same again, and importing the same file or pushing the same samples again,
   change nothing.
 """

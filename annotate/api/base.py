@@ -78,9 +78,17 @@ def expected_revision(request: Request) -> int:
 
 
 def idempotency_key(request: Request) -> uuid.UUID:
+    key = idempotency_key_if_any(request)
+    if key is None:
+        raise Invalid("key_missing", "Send Idempotency-Key, a UUID of your own for this change.")
+    return key
+
+
+def idempotency_key_if_any(request: Request) -> uuid.UUID | None:
+    """For what clients of earlier versions send without one."""
     header = request.headers.get("Idempotency-Key")
     if header is None:
-        raise Invalid("key_missing", "Send Idempotency-Key, a UUID of your own for this change.")
+        return None
     try:
         return uuid.UUID(header)
     except ValueError as error:

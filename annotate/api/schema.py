@@ -43,6 +43,12 @@ IDEMPOTENCY_KEY = OpenApiParameter(
     required=True,
     description="A UUID of your own for this change; repeating the request with it is harmless.",
 )
+MAY_BE_REPEATED = OpenApiParameter(
+    "Idempotency-Key",
+    OpenApiTypes.UUID,
+    OpenApiParameter.HEADER,
+    description="A UUID of your own for what you start: repeating the request with it starts nothing else.",
+)
 PAGE = [
     OpenApiParameter("limit", OpenApiTypes.INT, description="At most 1000; 100 when left out."),
     OpenApiParameter("offset", OpenApiTypes.INT, description="How many to leave out at the beginning."),

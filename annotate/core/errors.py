@@ -28,6 +28,10 @@ class Invalid(Refusal):
     status = 422
 
 
+def key_reused() -> Invalid:
+    return Invalid("key_reused", _("This Idempotency-Key was used for another change."))
+
+
 class Conflict(Refusal):
     """The state of things doesn't allow it now."""
 

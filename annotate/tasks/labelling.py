@@ -14,7 +14,7 @@ from django.db import IntegrityError, connection, transaction
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from annotate.core.errors import Conflict, Invalid, Stale
+from annotate.core.errors import Conflict, Invalid, Stale, key_reused
 from annotate.core.permissions import no_such_task
 from annotate.core.scales import normalise
 from annotate.core.spans import check_evidence
@@ -99,7 +99,7 @@ def save_label(
         # Only now: a repeated request gets its first reply even when the task was submitted since.
         require_open(task)
         if key_known:
-            raise _key_reused()
+            raise key_reused()
         # A statement is a transaction of its own, and needs no BEGIN and COMMIT around it: two round trips fewer for
         # every choice. Inside a caller's transaction it needs a savepoint, so that its failure is not theirs.
         savepoint = transaction.atomic() if connection.in_atomic_block else nullcontext()
@@ -137,7 +137,7 @@ def _repeated_or_stale(task: TaskRow, saved: dict[str, Any], idempotency_key: uu
         )
     same = all(getattr(event, name) == saved[name] for name in _SAID)
     if task.label is None or event.label_id != task.label.id or not same:
-        raise _key_reused()
+        raise key_reused()
     return {**saved, "revision": event.revision}
 
 
@@ -202,10 +202,6 @@ def own_row(actor: User, task_id: int, **wanted: Any) -> TaskRow:
     if task is None:
         raise no_such_task(actor, task_id)
     return task
-
-
-def _key_reused() -> Invalid:
-    return Invalid("key_reused", _("This Idempotency-Key was used for another change."))
 
 
 def require_open(task: TaskRow) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any
+from uuid import uuid4
 
 from django import forms
 from django.contrib import messages
@@ -20,7 +21,7 @@ from frontend.reports.shown import money
 from judges.core.scores_read import current_version
 from judges.kinds.registry import kind_named, runnable_kinds
 from judges.models import Endpoint, Judge, JudgeVersion, RunState
-from judges.runs.write import RunEstimate, estimate_run, start_run
+from judges.runs.write import RequestKey, RunEstimate, estimate_run, start_run
 from judges.versions.read import one_judge
 
 
@@ -43,6 +44,8 @@ class BudgetForm(forms.Form):
     """
 
     budget_help: Any
+    # Sent twice, by a second click or by going back, it starts nothing else.
+    key = forms.UUIDField(required=False, initial=uuid4, widget=forms.HiddenInput)
 
     def __init__(self, *args: Any, endpoint: Endpoint | None, **kwargs: Any) -> None:
         """endpoint: the one that is paid; None: nothing is."""
@@ -53,7 +56,13 @@ class BudgetForm(forms.Form):
 
     def terms(self) -> dict[str, Any]:
         """What only the run itself is asked with, and no estimate."""
-        return {"budget": self.cleaned_data.get("budget")}
+        return {"budget": self.cleaned_data.get("budget"), "key": self._request_key()}
+
+    def _request_key(self) -> RequestKey | None:
+        key = self.cleaned_data.get("key")
+        # As a dict, a field that was chosen from several times has all its values.
+        sent = {name: values for name, values in dict(self.data).items() if name != "csrfmiddlewaretoken"}
+        return None if key is None else RequestKey.of(key, sent)
 
 
 def shown_counts(asks: int, requests: int, *estimates: RunEstimate) -> dict[str, str]:

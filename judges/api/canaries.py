@@ -8,11 +8,11 @@ from django.db.models import QuerySet
 from rest_framework.request import Request
 
 from annotate.api.base import ProjectAPIView
-from annotate.api.schema import answers
+from annotate.api.schema import MAY_BE_REPEATED, answers
 from annotate.api.serializers import With
 from annotate.core.blindness import Reader
 from judges.api import runs_serializers as shapes
-from judges.api.judges import version_to_run
+from judges.api.judges import request_key, version_to_run
 from judges.canaries.read import canary_result, checks_of, flip_examples, one_check
 from judges.canaries.write import check_canaries, estimate_canaries
 from judges.models import Run
@@ -31,7 +31,7 @@ class CanariesView(ProjectAPIView):
         """
         return checks_of(one_judge(self.project, judge_id))
 
-    @answers(shapes.Check, takes=shapes.CanaryStart, status=201, conflict=True)
+    @answers(shapes.Check, takes=shapes.CanaryStart, status=201, headers=[MAY_BE_REPEATED], conflict=True)
     def post(self, request: Request, data: dict[str, Any], slug: str, judge_id: int) -> With:
         """Checks an LLM judge with injection canaries.
 
@@ -39,9 +39,9 @@ class CanariesView(ProjectAPIView):
         best value, or harmless ones, put to them. It is compared only with itself: nothing that people said is read,
         and nothing that comes is a score. The check is a run, which can be paused, resumed and cancelled as one.
         """
-        version = version_to_run(self, judge_id, data)
-        run = check_canaries(version=version, actor=self.user, **data)
-        return _in_full(one_check(run.version.judge, run.pk))
+        key, version = request_key(request, data), version_to_run(self, judge_id, data)
+        run = check_canaries(version=version, actor=self.user, key=key, **data)
+        return _in_full(one_check(run.version.judge, run.pk), reader=self.user)
 
 
 class CanaryEstimateView(ProjectAPIView):

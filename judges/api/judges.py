@@ -10,7 +10,7 @@ from drf_spectacular.utils import OpenApiResponse
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from annotate.api.base import ProjectAPIView, expected_revision
+from annotate.api.base import ProjectAPIView, expected_revision, idempotency_key_if_any
 from annotate.api.schema import IF_MATCH, answers
 from annotate.api.serializers import Nothing, With
 from annotate.core.errors import Invalid
@@ -21,6 +21,7 @@ from judges.endpoints.write import Trial, change_endpoint, create_endpoint, dele
 from judges.kinds.llm import builtin_templates
 from judges.kinds.registry import runnable_kinds
 from judges.models import Endpoint, Judge, JudgeKind, JudgeVersion, VersionState
+from judges.runs.write import RequestKey
 from judges.versions.read import (
     config_of,
     judges_of,
@@ -200,6 +201,12 @@ def _version_numbered(judge: Judge, number: int, field: str) -> JudgeVersion:
     """Raises Invalid when it is no number of one of the judge's versions."""
     unknown = Invalid("unknown_version", f"{field}: “{judge.name}” has no version {number}.")
     return first_or_raise(versions_of(judge).filter(number=number), unknown)
+
+
+def request_key(request: Request, data: dict[str, Any]) -> RequestKey | None:
+    """Of a request that may come twice; before anything is taken out of its data. Raises Invalid for a bad key."""
+    key = idempotency_key_if_any(request)
+    return None if key is None else RequestKey.of(key, [request.path, data])
 
 
 def version_to_run(view: ProjectAPIView, judge_id: int, data: dict[str, Any]) -> JudgeVersion:

@@ -8,10 +8,11 @@ from django.db.models import QuerySet
 from rest_framework.request import Request
 
 from annotate.api.base import ProjectAPIView
-from annotate.api.schema import answers
+from annotate.api.schema import MAY_BE_REPEATED, answers
 from annotate.api.serializers import Nothing, With
 from annotate.projects.read import criterion_named
 from judges.api import lab_serializers as shapes
+from judges.api.judges import request_key
 from judges.lab.read import one_trial, trials_of, tried_on
 from judges.lab.units_read import trial_result
 from judges.lab.write import drop_trial, keep_trial, start_trial
@@ -30,7 +31,7 @@ class TrialsView(ProjectAPIView):
         """
         return trials_of(one_judge(self.project, judge_id))
 
-    @answers(shapes.Trial, takes=shapes.TrialStart, status=201, conflict=True)
+    @answers(shapes.Trial, takes=shapes.TrialStart, status=201, headers=[MAY_BE_REPEATED], conflict=True)
     def post(self, request: Request, data: dict[str, Any], slug: str, judge_id: int) -> Trial:
         """Tries a changed configuration on samples of the dev half.
 
@@ -38,8 +39,9 @@ class TrialsView(ProjectAPIView):
         answered; the version in use is run too, where it lacks scores there. The test half stays closed. Refused (409)
         when nothing is changed or dev has no such sample.
         """
+        key = request_key(request, data)
         judge, criterion = one_judge(self.project, judge_id), criterion_named(self.project, str(data.pop("criterion")))
-        trial = start_trial(judge=judge, criterion=criterion, actor=self.user, **data)
+        trial = start_trial(judge=judge, criterion=criterion, actor=self.user, key=key, **data)
         return one_trial(judge, trial.pk)
 
 

@@ -13,14 +13,13 @@ from drf_spectacular.utils import OpenApiExample
 from rest_framework.request import Request
 
 from annotate.api.base import ProjectAPIView
-from annotate.api.schema import answers
-from annotate.api.serializers import Nothing, Rows
+from annotate.api.schema import MAY_BE_REPEATED, answers
 from annotate.api.serializers import Nothing, Rows, With
 from annotate.core.errors import Invalid
 from annotate.core.rows import first_or_raise
 from annotate.samples.read import samples_named
 from judges.api import runs_serializers as shapes
-from judges.api.judges import version_to_run
+from judges.api.judges import request_key, version_to_run
 from judges.core.scores_read import Scores
 from judges.models import Run
 from judges.proposals.read import asked_for_claims, one_proposal_run, shown_proposals
@@ -37,6 +36,7 @@ class JudgeRunsView(ProjectAPIView):
         shapes.Run,
         takes=shapes.RunStart,
         status=201,
+        headers=[MAY_BE_REPEATED],
         conflict=True,
         examples=[
             OpenApiExample(
@@ -46,16 +46,16 @@ class JudgeRunsView(ProjectAPIView):
             )
         ],
     )
-    def post(self, request: Request, data: dict[str, Any], slug: str, judge_id: int) -> Run:
+    def post(self, request: Request, data: dict[str, Any], slug: str, judge_id: int) -> With:
         """Starts a run of a judge.
 
         It asks for everything in the scope that has no good score of this version yet, failed ones included; a run that
         finds nothing left to ask is done at once. The worker does it: while none is there the run waits, and goes on by
-        itself when one is back. Before you start one again because a reply got lost, look at the list of runs.
+        itself when one is back. With an `Idempotency-Key` the request can be repeated when a reply got lost.
         """
-        version = version_to_run(self, judge_id, data)
-        run = start_run(version=version, actor=self.user, **data)
-        return one_run(self.project, run.pk)
+        key, version = request_key(request, data), version_to_run(self, judge_id, data)
+        run = start_run(version=version, actor=self.user, key=key, **data)
+        return shapes.with_progress(one_run(self.project, run.pk), reader=self.user)
 
 
 class RunEstimateView(ProjectAPIView):
@@ -179,16 +179,16 @@ class RunFailuresView(ProjectAPIView):
 class ProposeView(ProjectAPIView):
     actions = {"POST": "judges.run"}
 
-    @answers(shapes.Run, takes=shapes.ProposalStart, status=201)
-    def post(self, request: Request, data: dict[str, Any], slug: str, judge_id: int) -> Run:
+    @answers(shapes.Run, takes=shapes.ProposalStart, status=201, headers=[MAY_BE_REPEATED])
+    def post(self, request: Request, data: dict[str, Any], slug: str, judge_id: int) -> With:
         """Has the model of an LLM judge propose claims.
 
         It takes each answer in the scope apart, of those whose claims may still change. Nothing changes until somebody
         takes a proposal over. It is a run, which can be paused, resumed and cancelled as one.
         """
-        version = version_to_run(self, judge_id, data)
-        run = propose_claims(version=version, actor=self.user, **data)
-        return one_run(self.project, run.pk)
+        key, version = request_key(request, data), version_to_run(self, judge_id, data)
+        run = propose_claims(version=version, actor=self.user, key=key, **data)
+        return shapes.with_progress(one_run(self.project, run.pk), reader=self.user)
 
 
 class ProposeEstimateView(ProjectAPIView):

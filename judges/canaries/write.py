@@ -9,6 +9,7 @@ from dataclasses import replace
 from decimal import Decimal
 from typing import Any
 
+from django.db import transaction
 from django.utils.translation import gettext as _
 
 from annotate.batches.sample_choice import check_seed, new_seed
@@ -20,9 +21,8 @@ from judges.core.split import drawn
 from judges.kinds.base import Item, Scored, Size
 from judges.models import JudgeKind, JudgeVersion, Run, RunPurpose
 from judges.runs.laying import check_sample_count, draw_samples
-from judges.runs.purposes import Scoring
-from judges.runs.write import RunEstimate, estimate_run, start_run
 from judges.runs.purposes import Scoring, asked_units
+from judges.runs.write import RequestKey, RunEstimate, estimate_run, run_started_by, start_run
 
 # Of one sample: more of them say little more, since they stand in the same text.
 MOST_UNITS = 3
@@ -88,16 +88,20 @@ def check_canaries(
     seed: int | None = None,
     budget: Decimal | None = None,
     actor: User | None = None,
+    key: RequestKey | None = None,
 ) -> Run:
     """Asks about `samples` samples of the project that the judge has something to ask about, drawn by the seed: about
     some units of each, clean and with every canary. The judge is compared only with itself: nothing that people said is
     read, so samples of either half may be among them.
 
-    Raises Invalid for a judge that can't be checked and for numbers that make no sense; Conflict when there is no
-    sample to ask about.
+    key: as of `start_run`. Raises Invalid for a judge that can't be checked and for numbers that make no sense;
+    Conflict when there is no sample to ask about.
     """
     seed = new_seed() if seed is None else seed
-    return start_run(**_planned(version, samples, seed), budget=budget, actor=actor)
+    with transaction.atomic():
+        if key is not None and (known := run_started_by(key, actor)) is not None:
+            return known
+        return start_run(**_planned(version, samples, seed), budget=budget, actor=actor, key=key)
 
 
 def estimate_canaries(*, version: JudgeVersion, samples: int = DEFAULT_SAMPLES, seed: int | None = None) -> RunEstimate:

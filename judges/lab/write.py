@@ -18,7 +18,7 @@ from judges.lab.read import dimension_of, is_under_way
 from judges.models import Judge, JudgeVersion, RunPurpose, RunState, Trial, VersionState
 from judges.reports.evidence import settled_on_dev
 from judges.runs.laying import check_sample_count, draw_samples
-from judges.runs.write import RunEstimate, cancel_run, estimate_run, start_run
+from judges.runs.write import RequestKey, RunEstimate, cancel_run, estimate_run, run_started_by, start_run
 from judges.versions.write import add_version, drop_version, keep_version
 
 DEFAULT_SAMPLES = 40
@@ -36,18 +36,21 @@ def start_trial(
     seed: int | None = None,
     budget: Decimal | None = None,
     actor: User | None = None,
+    key: RequestKey | None = None,
 ) -> Trial:
     """Makes the version of this configuration, on trial, and runs it on `samples` samples of the dev half of which
     people settled something on the criterion, drawn by the seed; the version in use too, where it lacks scores there.
 
     Both get the same samples; none that either has among its examples. Fewer than asked for, when dev has no more.
-    budget: of each of the two runs.
+    budget: of each of the two runs. key: of a request that may come twice; then the trial that it started is returned.
 
     Raises Invalid for a configuration that can't be taken and for one that answers another question than the version in
     use, and Conflict when nothing is changed, when no version is in use, and when dev has no such sample.
     """
     seed = new_seed() if seed is None else seed
     with transaction.atomic():
+        if key is not None and (run := run_started_by(key, actor)) is not None:
+            return run.trials.get()
         trial = _planned(judge, config, endpoint, criterion, samples, seed, actor)
         given: dict[str, Any] = {
             "scope": {"samples": trial.samples},
@@ -55,7 +58,7 @@ def start_trial(
             "purpose": RunPurpose.TRIAL,
             "actor": actor,
         }
-        trial.run = start_run(version=trial.version, **given)
+        trial.run = start_run(version=trial.version, key=key, **given)
         if estimate_run(version=trial.base, scope=given["scope"]).asks:
             trial.base_run = start_run(version=trial.base, **given)
         trial.save(force_insert=True)

@@ -22,7 +22,7 @@ from judges.kinds.base import Item, OneByOne, Outcome, Scored, Size
 from judges.kinds.llm.judging import extract_claims, tokens_of
 from judges.models import JudgeKind, JudgeVersion, Run, RunPurpose
 from judges.proposals.read import SAME, UNTOUCHED, Proposal, one_proposal, proposals
-from judges.runs.write import RunEstimate, estimate_run, start_run
+from judges.runs.write import RequestKey, RunEstimate, estimate_run, start_run
 
 # What is said of the task, and what a reply says beside the words of the answer.
 _TASK, _FORM = 500, 100
@@ -78,7 +78,12 @@ MOST_AT_ONCE = 200
 
 
 def propose_claims(
-    *, version: JudgeVersion, scope: Any, budget: Decimal | None = None, actor: User | None = None
+    *,
+    version: JudgeVersion,
+    scope: Any,
+    budget: Decimal | None = None,
+    actor: User | None = None,
+    key: RequestKey | None = None,
 ) -> Run:
     """Asks the model of an LLM judge for the claims of each answer in the scope whose claims may still change. Nothing
     changes until a person takes a proposal over.
@@ -86,7 +91,7 @@ def propose_claims(
     Raises Invalid for another judge, and as `start_run`.
     """
     _check(version)
-    return start_run(version=version, scope=scope, purpose=RunPurpose.CLAIMS, budget=budget, actor=actor)
+    return start_run(version=version, scope=scope, purpose=RunPurpose.CLAIMS, budget=budget, actor=actor, key=key)
 
 
 def estimate_proposals(*, version: JudgeVersion, scope: Any) -> RunEstimate:

@@ -2,21 +2,34 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
+from uuid import UUID
 
-from django.db import transaction
+from django.db import connection, transaction
 from django.db.models import Avg, F, Max
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from annotate.core.errors import Conflict, Invalid
+from annotate.core.errors import Conflict, Invalid, key_reused
 from annotate.core.trail import note
 from annotate.models import Sample, User
 from judges.kinds.registry import kind_named
-from judges.models import WITHOUT_SCORES, Ask, AskState, JudgeVersion, Reply, Run, RunPurpose, RunState, VersionState
+from judges.models import (
+    WITHOUT_SCORES,
+    Ask,
+    AskState,
+    JudgeVersion,
+    Reply,
+    Run,
+    RunPurpose,
+    RunState,
+    VersionState,
+)
 from judges.runs.laying import CHUNK, check_scope, lay_chunk, samples_in
 from judges.runs.places import place_of
 from judges.runs.purposes import asked_units, purpose_of
@@ -112,6 +125,20 @@ def _scaled_up(n: int, some: Mapping[int, Sample], count: int) -> int:
     return round(n * count / len(some)) if some else 0
 
 
+@dataclass(frozen=True, slots=True)
+class RequestKey:
+    """Of a request that may come twice. digest: of all that it asks for, as it was sent."""
+
+    key: UUID
+    digest: str
+
+    @classmethod
+    def of(cls, key: UUID, asked: Any) -> RequestKey:
+        """asked: all of it, as what JSON can hold."""
+        said = json.dumps(asked, sort_keys=True, default=str)
+        return cls(key, hashlib.sha256(said.encode()).hexdigest())
+
+
 def start_run(
     *,
     version: JudgeVersion,
@@ -123,17 +150,21 @@ def start_run(
     purpose: str = RunPurpose.SCORES,
     terms: Mapping[str, Any] | None = None,
     actor: User | None = None,
+    key: RequestKey | None = None,
 ) -> Run:
     """Asks for everything in the scope that has no good score yet in the repeats 0 to `repeats` − 1; again=True: for
     every unit once more, as `repeats` further repeats after the highest there is. When nothing is left to ask, the run
     is done at once. fresh: replies that are kept from earlier are not used. terms: what a purpose that isn't scores has
-    beside; the caller has checked them.
+    beside; the caller has checked them. key: of a request that may come twice; the second time it returns the run of
+    the first.
 
     Raises Invalid for a judge that can't be run, a scope that is none, and a budget that can't be kept, Conflict for a
     version that was dropped.
     """
-    budget = _checked_budget(version, budget)
     with transaction.atomic():
+        if key is not None and (known := run_started_by(key, actor)) is not None:
+            return known
+        budget = _checked_budget(version, budget)
         # Two callers that ask for further repeats at the same time get different ones.
         version = (
             JudgeVersion.objects.select_for_update(of=("self",))
@@ -143,6 +174,8 @@ def start_run(
         run = _planned(version, scope, repeats, again, purpose, terms)
         run.is_fresh = fresh
         run.budget = budget
+        if key is not None:
+            run.idempotency_key, run.request_digest = key.key, key.digest
         run.created_by = actor
         run.started_at = timezone.now()
         run.save(force_insert=True)
@@ -170,6 +203,19 @@ def start_run(
         if run.state == RunState.RUNNING:
             transaction.on_commit(lambda: wake(place_of(run)))
     return run
+
+
+def run_started_by(key: RequestKey, actor: User | None) -> Run | None:
+    """The run that this request has started; None when it is new. In a transaction, until whose end the same request
+    waits. Whatever starts runs asks this first, before it draws or makes anything. Raises Invalid when the key was
+    another request's."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))", [f"run {key.key}"])
+    runs = Run.objects.select_related("version__judge__project", "version__endpoint", "created_by")
+    known = runs.filter(idempotency_key=key.key).first()
+    if known is not None and (known.request_digest, known.created_by) != (key.digest, actor):
+        raise key_reused()
+    return known
 
 
 def pause_run(*, run: Run, actor: User | None = None) -> Run:

@@ -47,6 +47,7 @@ ROLES = (*STRANGERS, "ann", "rita", "alice")
 # What differs from one reply to the next.
 _OF_THE_MOMENT = re.compile(
     r'csrfmiddlewaretoken" value="\w+"|"X-CSRFToken": ?"\w+"|nonce="[^"]+"|name="[\w-]*seed" value="\d+"'
+    r'|name="key" value="[0-9a-f-]{36}"'
 )
 NOTED = {"annotate.tasks.note_download"}
 # Of a prompt about claims.

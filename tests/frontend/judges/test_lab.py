@@ -84,6 +84,7 @@ def test_from_the_form_to_a_trial(words: Judge, alice: Client, monkeypatch: pyte
     monkeypatch.setattr(runs_service, "_MEASURED", 2)
     assert "About 32 units to ask about" in alice.post(url(words, "estimate"), changed).content.decode()
     reply = alice.post(url(words), changed)
+    assert alice.post(url(words), changed)["Location"] == reply["Location"], "the same form again starts nothing else"
     trial = Trial.objects.get()
     Run.objects.filter(pk=trial.run_id).update(is_laid=False, expected=1_234)
     assert "of about 1,300 asked" in alice.get(url(words, trial.pk)).content.decode()

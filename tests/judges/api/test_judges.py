@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
+import uuid
 from typing import Any
 
 import pytest
 from drf_spectacular.generators import SchemaGenerator
 
-from annotate.models import Sample
+from annotate.models import Sample, User
 from judges.models import Ask, AskState, Endpoint, Judge, JudgeVersion, Run, Score
+from judges.runs.write import cancel_run
 from judges.versions.write import create_judge
 from tests.annotate.api.conftest import lexical_config
 from tests.annotate.api.test_access import ask
@@ -156,6 +158,33 @@ def test_a_run_is_estimated_started_watched_paused_resumed_and_cancelled(world: 
     assert get(world, f"{ROOT}runs/")["count"] == 1
     assert get(world, f"{ROOT}runs/", judge="overlap")["results"][0]["id"] == run["id"]
     assert get(world, f"{ROOT}runs/", judge="x")["count"] == 0
+
+
+def test_a_request_that_is_repeated_starts_one_run(world: World, judge: str) -> None:
+    def start(key: str, plan: Any = None, who: str = "alice") -> Any:
+        client = client_of(User.objects.get(username=who))
+        body = {"scope": {"all": True}, "again": True} if plan is None else plan
+        return client.post(f"{judge}runs/", body, content_type="application/json", headers={"Idempotency-Key": key})
+
+    key, other = str(uuid.uuid4()), str(uuid.uuid4())
+    first = start(key)
+    assert first.status_code == 201
+    assert [start(key).json()["id"] for _ in range(3)] == [first.json()["id"]] * 3
+    assert start(other).json()["id"] != first.json()["id"]
+    # Whatever has become of it.
+    cancel_run(run=Run.objects.get(pk=first.json()["id"]))
+    assert start(key).json()["state"] == "cancelled"
+    for plan in (
+        {"scope": {"pipeline": "v7"}, "again": True},
+        {"scope": {"samples": [{}]}, "again": True},
+        {"scope": {"all": True}, "again": True, "repeats": 2},
+        {"scope": {"all": True}},
+        {"scope": {"all": True}, "again": True, "budget": 2},
+        {"scope": {"all": True}, "again": True, "version": 1},
+    ):
+        assert start(key, plan).json()["error"]["code"] == "key_reused"
+    assert start("mine").json()["error"]["code"] == "bad_key"
+    assert Run.objects.count() == 2
 
 
 def test_a_version_can_be_named(world: World, judge: str) -> None:

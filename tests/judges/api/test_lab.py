@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import uuid
 from typing import Any
 
 import pytest
@@ -74,6 +75,22 @@ def test_start_list_keep_and_drop(world: World, alice: APIClient) -> None:
     # Against what is in use now nothing is changed.
     assert post(alice, url, asked).json()["error"]["code"] == "nothing_changed"
     assert post(alice, here + "drop/").json()["state"] == "dropped"
+
+
+def test_a_request_that_is_repeated_starts_one_trial(world: World, alice: APIClient) -> None:
+    world.project.samples.update(contexts=[{"id": "a", "text": "claim 1 stands here"}])
+    judge = create_judge(project=world.project, name="overlap", kind="lexical", config=CONFIG)
+    asked = {"config": {**CONFIG, "share": "recall"}, "criterion": "support", "samples": 4}
+    key = {"Idempotency-Key": str(uuid.uuid4())}
+
+    def start(**more: Any) -> Any:
+        reply = alice.post(url_of(world, judge=judge.pk), {**asked, **more}, format="json", headers=key).json()
+        return reply.get("id") or reply["error"]["code"]
+
+    first = start()
+    assert start() == first
+    assert [start(samples=5), start(seed=1), start(config=CONFIG), start(budget=1)] == 4 * ["key_reused"]
+    assert alice.get(url_of(world, judge=judge.pk)).json()["count"] == 1
 
 
 def test_what_it_shows(world: World, alice: APIClient) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import uuid
 from typing import Any
 
 import pytest
@@ -187,6 +188,23 @@ def test_harmless_texts_are_about_as_long_as_those_that_ask_for_something() -> N
         ]
         assert min(same_script) * 0.7 <= len(harmless.text) <= max(same_script) * 1.3
     assert [variant.number for variant in VARIANTS] == list(range(1, len(VARIANTS) + 1))
+
+
+def test_a_request_that_is_repeated_starts_one_check(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    make_samples(world.project, 2)
+    url = f"/api/projects/desk/judges/{llm_judge(world).judge_id}/canaries/"
+    key = {"Idempotency-Key": str(uuid.uuid4())}
+
+    def start(**asked: Any) -> Any:
+        reply = client_of(world.alice).post(url, asked, format="json", headers=key).json()
+        return reply.get("id") or reply["error"]["code"]
+
+    first = start(samples=1)
+    # What is there already draws nothing.
+    monkeypatch.setattr("judges.canaries.write.draw_samples", lambda *_given, **_more: [])
+    assert start(samples=1) == first
+    assert [start(samples=2), start(samples=1, seed=3), start(samples=1, budget=1)] == 3 * ["key_reused"]
+    assert Run.objects.count() == 1
 
 
 def test_by_api(world: World, openai_server: OpenAIServer) -> None:
