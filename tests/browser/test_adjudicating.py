@@ -33,6 +33,7 @@ def test_approving_and_deciding_with_usual_and_own_keys(desk: Desk, new_page: Ca
     page.keyboard.press("s")
     approve = page.locator("form[data-approve] kbd")
     expect(approve).to_have_text("a")
+    page.wait_for_load_state()  # the scripts that hear the keys
     first = page.url
     page.keyboard.press("a")
     page.wait_for_url(lambda url: url != first)

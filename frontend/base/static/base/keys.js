@@ -72,6 +72,16 @@ const isInput = (target) => target.matches("input:not([type=checkbox], [type=rad
 // Like a native radio button: Enter belongs to the form, Space chooses.
 const pressesItself = (target) => target.matches("button:not([role=radio]), a[href], summary");
 
+/**
+ * A click leaves the focus to the page: Enter then means what the page says it means, not the button that was clicked, and
+ * no ring is drawn around a column that was clicked into. A click made by a key (detail 0) keeps it.
+ * @param {MouseEvent} event
+ */
+function giveFocusBack(event) {
+  const held = document.activeElement;
+  if (event.detail && held?.matches("button:not([role=radio]), summary, [data-scrolls], [data-unit-box]")) held.blur();
+}
+
 /** Ctrl+Z and its like, where the page has a meaning for them. */
 function withControl(event, actions) {
   const act = actions[`ctrl+${event.shiftKey ? "shift+" : ""}${letter(event) || event.key.toLowerCase()}`];
@@ -87,6 +97,8 @@ function withControl(event, actions) {
  * @param {() => boolean} [wiring.asleep]  whether keys mean nothing now, because what they act on is not on the page
  */
 export function bindKeys({ option, actions, asleep = () => false }) {
+  // Before what the click does, which may put the focus somewhere and back.
+  document.addEventListener("click", giveFocusBack, { capture: true });
   document.addEventListener("keydown", (event) => {
     if (event.altKey || event.isComposing || asleep()) return;
     if (document.querySelector("dialog[open]") || isInput(event.target)) return;

@@ -31,11 +31,15 @@ function askUnasked(dialog) {
   return answered;
 }
 
+/** Takes the focus out of what is hidden now: it may stay there until the next frame, where a quick Enter would be lost. */
+function leave(part) {
+  if (part.contains(document.activeElement)) document.activeElement.blur();
+}
+
 /** Closes it, and what waits for it goes on at once: a quick next key must find the decision made. The event comes later. */
 function answer(dialog, value) {
   dialog.close(value);
-  // Until the next frame the focus may stay on what is hidden now, where a quick Enter would be lost.
-  if (dialog.contains(document.activeElement)) document.activeElement.blur();
+  leave(dialog);
   waiting.get(dialog)?.(value);
 }
 
@@ -139,14 +143,18 @@ export const showHelp = () => ask(byId("help-dialog"));
 const panel = byId("guidelines-panel");
 const guidelines = panel.querySelector(".prose");
 const panelButton = byId("guidelines");
+/** What had the focus when they were opened. @type {Element|null} */
+let before = null;
 
 export function toggleGuidelines() {
   const opens = panel.hidden;
   const hadFocus = panel.contains(document.activeElement);
+  if (opens) before = document.activeElement;
   panel.hidden = !opens;
   panelButton.setAttribute("aria-expanded", String(opens));
+  leave(panel);
   if (opens) guidelines.focus({ preventScroll: true });
-  else if (hadFocus) panelButton.focus();
+  else if (hadFocus && before?.isConnected) before.focus({ preventScroll: true });
 }
 
 /** The guidelines, while one is in them: keys that scroll mean them then. @returns {HTMLElement|null} */
