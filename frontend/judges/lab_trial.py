@@ -23,8 +23,11 @@ from judges.lab.read import Found, Spent, title_of
 from judges.models import ScoreStatus, Trial
 from judges.reports.read import outcome
 
-WIDTH, _ROW, _TICKS = 640, 30, 22
-_LEFT, _RIGHT = 150, 470
+# As wide as a phone's page: the words of a bar stand over it, so that nothing has to scroll.
+WIDTH, _ROW, _TICKS = 320, 42, 22
+_LEFT, _RIGHT = 12, 308
+# From the words to their bar.
+_BELOW = 12
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,16 +49,16 @@ def trial_plot(
     reach = max([0.2, *ends])
     lower = _Axis(-reach, reach)
     top = len(kappas) * _ROW
-    second = top + _TICKS + 44
+    second = top + _TICKS + 58
     parts = [
-        *_axis(upper, 0, top, axes[0]),
-        *(part for at, bar in enumerate(kappas) for part in _bar(upper, bar, at * _ROW + _ROW // 2, JUDGE)),
-        *_axis(lower, second - _ROW // 2, second + _ROW // 2, axes[1]),
+        *_axis(upper, top, axes[0]),
+        *(part for at, bar in enumerate(kappas) for part in _bar(upper, bar, (at + 1) * _ROW - _BELOW, JUDGE)),
+        *_axis(lower, second + _BELOW, axes[1]),
         *_bar(lower, difference, second, TPR),
     ]
-    height = second + _ROW // 2 + _TICKS + 22
+    height = second + _BELOW + _TICKS + 18
     return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" class="plot" role="img" '
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" class="plot plot-phone" role="img" '
         f'aria-labelledby="{name}-title {name}-description" font-family="inherit" font-size="13" fill="currentColor">'
         f'<title id="{name}-title">{escape(plain(title, 200))}</title>'
         f'<desc id="{name}-description">{escape(plain(description, 1000))}</desc>{"".join(parts)}</svg>'
@@ -77,11 +80,10 @@ class _Axis:
         return [round(place * step, 2) for place in range(first, int(self.high / step + 1e-9) + 1)]
 
 
-def _axis(axis: _Axis, top: int, bottom: int, label: str) -> list[str]:
-    zero, middle = axis.x(0), (_LEFT + _RIGHT) // 2
+def _axis(axis: _Axis, bottom: int, label: str) -> list[str]:
+    middle = (_LEFT + _RIGHT) // 2
     return [
         f'<line x1="{_LEFT}" x2="{_RIGHT}" y1="{bottom}" y2="{bottom}" stroke="currentColor" stroke-opacity="0.5"/>',
-        f'<line x1="{zero}" x2="{zero}" y1="{top}" y2="{bottom}" stroke="currentColor" stroke-opacity="0.5"/>',
         *(
             f'<text x="{axis.x(tick)}" y="{bottom + 16}" text-anchor="middle" font-size="11">{tick:g}</text>'
             for tick in axis.ticks()
@@ -92,7 +94,12 @@ def _axis(axis: _Axis, top: int, bottom: int, label: str) -> list[str]:
 
 def _bar(axis: _Axis, bar: Bar, y: int, colour: str) -> list[str]:
     value, low, high = (bar.estimate[end] for end in ("value", "low", "high"))
-    parts = [f'<text x="{_LEFT - 10}" y="{y + 4}" text-anchor="end">{escape(plain(bar.title, 22))}</text>']
+    zero = axis.x(0)
+    parts = [
+        f'<line x1="{zero}" x2="{zero}" y1="{y - 7}" y2="{y + 7}" stroke="currentColor" stroke-opacity="0.5"/>',
+        f'<text x="{_LEFT}" y="{y - _BELOW}">{escape(plain(bar.title, 20))}</text>',
+        f'<text x="{_RIGHT}" y="{y - _BELOW}" text-anchor="end" font-size="12">{escape(plain(bar.text, 24))}</text>',
+    ]
     if low is not None:
         ends = max(low, axis.low), min(high, axis.high)
         parts.append(
@@ -101,7 +108,7 @@ def _bar(axis: _Axis, bar: Bar, y: int, colour: str) -> list[str]:
         )
     if value is not None:
         parts.append(f'<circle cx="{axis.x(value)}" cy="{y}" r="4.5" fill="{colour}"/>')
-    return [*parts, f'<text x="{_RIGHT + 12}" y="{y + 4}" font-size="12">{escape(plain(bar.text, 28))}</text>']
+    return parts
 
 
 def trial_context(trial: Trial, found: Found) -> dict[str, Any]:

@@ -15,6 +15,10 @@ export class Comment {
     this.field = field;
     this.on = on;
     field.addEventListener("input", () => this.#typed());
+    // In hand it is larger, and on a phone would lie behind the buttons.
+    for (const name of ["focus", "input"]) {
+      field.addEventListener(name, () => requestAnimationFrame(() => field.scrollIntoView({ block: "nearest" })));
+    }
     field.addEventListener("blur", () => this.save());
   }
 

@@ -182,17 +182,20 @@ export function drawStep(task, step, label) {
 
 /** More than this of help makes the options wander; it is shown when it is asked for. */
 const LONG_HELP = 320;
-/** What the person asked for; until then the length decides. @type {boolean|null} */
+/** Where the texts and the decision share one column, as in workspace.css. */
+const NARROW = matchMedia("(max-width: 43.99rem)");
+/** What the person asked for; until then length and room decide. @type {boolean|null} */
 let helpWanted = null;
 
 function drawHelp(criterion) {
   const words = [criterion.help, ...criterion.options.map((option) => option.help ?? "")];
   const length = words.reduce((sum, text) => sum + text.length, 0);
-  const shown = helpWanted ?? length <= LONG_HELP;
+  const fits = length <= LONG_HELP && !NARROW.matches;
+  const shown = helpWanted ?? fits;
   setText("criterion-help", criterion.help);
   byId("criterion-help").hidden = !shown || !criterion.help;
   byId("work").dataset.help = shown ? "shown" : "hidden";
-  byId("help-text").hidden = length === 0 || (shown && length <= LONG_HELP && helpWanted === null);
+  byId("help-text").hidden = length === 0 || (fits && helpWanted === null);
   byId("help-text").setAttribute("aria-expanded", String(shown));
 }
 
