@@ -120,8 +120,10 @@ _STATE_FILTERS = {
 
 @dataclass(frozen=True)
 class Place:
-    """Where a unit stands in a queue. The queue goes round, so that skipped units come again."""
+    """Where a unit stands in a queue. The queue goes round, so that skipped units come again. waiting: how many wait in
+    it; others: how many of them are not this unit."""
 
+    waiting: int
     others: int
     previous: int | None
     next: int | None
@@ -213,10 +215,10 @@ class Queue:
             verdict=verdict_id,
         )
         if at is None:
-            return Place(count, None, first)
+            return Place(count, count, None, first)
         if count == 1:
-            return Place(0, None, None)
-        return Place(count - 1, before or last, after or first)
+            return Place(1, 0, None, None)
+        return Place(count, count - 1, before or last, after or first)
 
     def groups(self) -> list[Group]:
         """How many wait per criterion, also of criteria that the queue is not narrowed to."""

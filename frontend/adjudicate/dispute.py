@@ -62,8 +62,9 @@ def stretches(text: str, index: int, said: Iterable[Said]) -> list[Stretch]:
 
 @dataclass(frozen=True)
 class Around:
-    """What stands beside a unit in the queue. `others`: how many more wait in it."""
+    """What stands beside a unit in the queue, and how many wait in it: with this one, and without."""
 
+    waiting: int
     others: int
     previous: str
     next: str
@@ -168,7 +169,7 @@ def _around(page: ProjectPage, verdict: Verdict) -> Around:
     def link(pk: int | None) -> str:
         return page.url("dispute", pk) + narrowed.query if pk is not None else ""
 
-    return Around(place.others, link(place.previous), link(place.next), narrowed.query)
+    return Around(place.waiting, place.others, link(place.previous), link(place.next), narrowed.query)
 
 
 def _returnable(said: Sequence[Said]) -> list[tuple[str, str]]:

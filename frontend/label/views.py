@@ -114,7 +114,8 @@ def done(page: ProjectPage) -> HttpResponse:
     rows = page.rows(finished_tasks(user=page.user, project=page.project, words=words))
     listed = [{"task": task, "may_change": may_change(task)} for task in rows]
     query = urlencode({"q": words}) + "&" if words else ""
-    context = {"form": form, "words": words, "query": query, "rows": rows, "listed": listed}
+    left = work_progress(user=page.user, project=page.project)["left"]
+    context = {"form": form, "words": words, "query": query, "rows": rows, "listed": listed, "left": left}
     return page.render("label/own_work.html", context)
 
 

@@ -24,7 +24,7 @@ from annotate.batches.read import open_work
 from annotate.core.attempts import count_wrong_secret
 from annotate.core.browsers import remember_browser
 from annotate.core.errors import Refusal
-from annotate.core.permissions import role_of
+from annotate.core.permissions import may, role_of
 from annotate.core.rows import first_or_raise
 from annotate.members.write import (
     DEFAULT_DAYS,
@@ -273,8 +273,9 @@ def _list(page: ProjectPage, forms: dict[str, Any], status: int) -> HttpResponse
 
 
 def _back(page: ProjectPage, changed: User) -> HttpResponse:
-    """To the list; people who changed their own role may not be allowed to see it any more."""
-    return redirect("home") if changed == page.user else page.redirect("members")
+    """To the list; people who gave up their own role may not be allowed to see it any more."""
+    role = role_of(page.user, page.project) if changed == page.user else page.role
+    return page.redirect("members") if role is not None and may(role, "members.read") else redirect("home")
 
 
 def _member(page: ProjectPage, username: str) -> Membership:

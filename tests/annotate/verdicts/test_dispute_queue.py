@@ -200,10 +200,10 @@ def test_the_way_through_goes_round(disputed: World) -> None:
     ids = [row.pk for row in queue(disputed)]
     for at, pk in enumerate(ids):
         place = queue(disputed).place(pk)
-        assert (place.others, place.previous, place.next) == (4, ids[at - 1], ids[(at + 1) % 5])
+        assert (place.waiting, place.others, place.previous, place.next) == (5, 4, ids[at - 1], ids[(at + 1) % 5])
     settled_one = Verdict.objects.get(state="settled")
     place = queue(disputed).place(settled_one.pk)
-    assert (place.others, place.previous, place.next) == (5, None, ids[0])
+    assert (place.waiting, place.others, place.previous, place.next) == (5, 5, None, ids[0])
     only = queue(disputed, criterion="grade", order="sample")
     assert [row.sample.external_id for row in only] == ["s1", "s3"]
     assert only.place(ids[0]).next == only[0].pk
@@ -214,7 +214,7 @@ def test_the_only_one_has_no_neighbours(world: World) -> None:
     imported(world, make_sample(world.project), "answer", grade, 1, 2)
     settle_imported(project=world.project, criterion=grade, needed=2)
     place = queue(world).place(Verdict.objects.get().pk)
-    assert (place.others, place.previous, place.next) == (0, None, None)
+    assert (place.waiting, place.others, place.previous, place.next) == (1, 0, None, None)
 
 
 # A queue of 50,000

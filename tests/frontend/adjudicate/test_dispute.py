@@ -237,3 +237,13 @@ def test_the_number_of_queries_does_not_grow(rita: User, bea: User, disputes: li
             assert len(reader.get("/p/help/label/lessons/").context["listed"]) == len(counts) + 1
         counts.append(len(asked))
     assert len(set(counts)) == 1
+
+
+def test_what_is_left_is_counted_alike_on_the_page_and_after_a_decision(rita: User, disputes: list[Verdict]) -> None:
+    client = as_user(rita)
+    page = client.get(f"{PAGE}{disputes[0].pk}/")
+    assert f"{len(disputes)} left" in page.content.decode()
+    given = {"value": str(disputes[0].votes[0]["value"]), "reason": "So it says.", "revision": disputes[0].revision}
+    after = client.post(f"{PAGE}{disputes[0].pk}/", given, follow=True).content.decode()
+    assert f"Decided. {len(disputes) - 1} left." in after
+    assert after.count(f"{len(disputes) - 1} left") == 2

@@ -166,3 +166,14 @@ def test_the_number_of_queries_does_not_grow(alice: User, project: Project) -> N
     with CaptureQueriesContext(connection) as many:
         client.get("/p/help/members/")
     assert len(many) == len(few)
+
+
+def test_the_last_admin_who_tries_to_step_down_reads_why_where_it_was_tried(alice: User, project: Project) -> None:
+    client = as_user(alice)
+    reply = client.post("/p/help/members/alice/change/", {"role": "annotator", "tags": ""}, follow=True)
+    assert reply.redirect_chain == [("/p/help/members/", 302)]
+    assert "needs at least one admin" in reply.content.decode()
+    # With another admin it works, and the list isn't theirs to see any more.
+    set_member(project=project, user=User.objects.create_user("alma"), role="admin")
+    reply = client.post("/p/help/members/alice/change/", {"role": "annotator", "tags": ""}, follow=True)
+    assert reply.redirect_chain == [("/", 302)]

@@ -140,7 +140,7 @@ function drawContext(context, i) {
 function stepRow(step, before) {
   const sameUnit = before?.unit === step.unit;
   const children = [
-    element("span", { className: sameUnit ? "step-unit visually-hidden" : "step-unit", text: unitName(step) }),
+    element("span", { className: "step-unit", text: unitName(step) }),
     element("span", { className: "step-criterion", children: [bdi(step.criterion.name)] }),
     element("span", { className: "step-value" }),
   ];
