@@ -30,7 +30,7 @@ from judges.certificates.write import issue_certificate, look_at_test
 from judges.endpoints.write import create_endpoint
 from judges.reports.write import freeze_report
 from tests.annotate.factories import make_batch
-from tests.browser.accessibility import NARROW, WIDE, bring_axe, problems, sticking_out, unseen_focus
+from tests.browser.accessibility import NARROW, WIDE, bring_axe, low_contrast, problems, sticking_out, unseen_focus
 from tests.browser.stages import Stages, canary_stages, judge_stages, trial_stages
 from tests.pages import pages_of
 
@@ -449,6 +449,35 @@ def test_the_sections_where_the_window_is_narrow(look: Visit) -> None:
     page.locator(".site-nav-button").click()
     assert sticking_out(page) == []
     assert not problems(page, "sections")
+
+
+PALE = """<body style="background: #fff; color: #000">
+<p>fine</p><p style="color: #999">pale</p><p style="opacity: .4">faint</p>
+<div style="background: #000"><p>on black</p><p style="color: #fff">white</p></div><svg width="200" height="40">
+<text y="20" fill="#bbb">drawn</text><text y="35" fill="currentColor">black</text></svg><input placeholder="hint">
+<p style="background: linear-gradient(90deg, rgb(0, 0, 0), rgb(255, 255, 255)); color: #fff">gradient</p>
+<style>input::placeholder { color: #ccc } b::before { content: "before"; color: #ddd }</style><b>bold</b>
+<button disabled style="color: #ccc">off</button><h1 style="color: #888">large</h1>
+<p style="color: oklch(.8 0 0)">new</p>
+<label>typed <input value="typed" style="color: #aaa"></label></body>"""
+
+
+def test_a_pale_text_is_found(visit: Visit) -> None:
+    page = visit("", "/login/")
+    page.goto("about:blank")  # where no policy forbids its styles
+    page.set_content(PALE)
+    found = {problem.split("“")[1].split("”")[0].strip('"') for problem in low_contrast(page)}
+    assert found == {"pale", "faint", "on black", "drawn", "gradient", "hint", "before", "new", "typed"}
+
+
+def test_the_plot_of_a_trial_fits_a_phone(look: Visit) -> None:
+    """Nothing of it has to be scrolled, and its words can be read."""
+    page = look("alma", "/p/demo/judges/{tried}/lab/{done_trial}/")
+    page.set_viewport_size(NARROW)
+    assert page.eval_on_selector("figure", "figure => figure.scrollWidth <= figure.clientWidth")
+    least = """svg => Math.min(...[...svg.querySelectorAll("text")].map((text) =>
+      parseFloat(getComputedStyle(text).fontSize) * svg.getBoundingClientRect().width / svg.viewBox.baseVal.width))"""
+    assert page.eval_on_selector("figure svg", least) >= 9
 
 
 def test_all_that_folds_out_on_a_page_of_figures(look: Visit) -> None:
