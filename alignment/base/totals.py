@@ -191,10 +191,14 @@ def joint_mean(
     return with_interval(mean, sampling, plan, name=name, n=n, clusters=present.size, bounds=bounds)
 
 
-def side_by_side(cluster: Ints, first: Ints, second: Ints, size: int) -> Totals:
-    """Units counted in a first table by the cells ``first`` and in a second by ``second``, 2 · size columns."""
+def side_by_side(cluster: Ints, first: Ints, second: Ints, size: int, amount: Floats | None = None) -> Totals:
+    """Units counted in a first table by the cells ``first`` and in a second by ``second``, 2 · size columns.
+
+    ``amount``: what each unit counts; 1 by default.
+    """
     cells = np.concatenate([first, size + second])
-    return Totals.of(np.tile(cluster, 2), cells, np.ones(cells.size), 2 * size)
+    counted = np.ones(cells.size) if amount is None else np.tile(amount, 2)
+    return Totals.of(np.tile(cluster, 2), cells, counted, 2 * size)
 
 
 def of_first(statistic: Statistic) -> Statistic:

@@ -260,6 +260,7 @@ WORDS = {
     "auc_weak": gettext_noop("ROC AUC is %(auc)s: surely below %(bar)s."),
     "auc_turned": gettext_noop("ROC AUC is %(auc)s: surely below %(bar)s; if lower scores are better, say so."),
     "auc_open": gettext_noop("ROC AUC is %(auc)s: not surely above 0.5."),
+    "few_overlapping_groups": gettext_noop("fewer than %(n)s groups of samples were labelled by several people"),
     # Of a report from before there were codes: a sentence that none of them stands for, in English.
     "written": "%(text)s",
     # Which of two judges, or versions of one, agrees more with people.

@@ -434,7 +434,9 @@ def test_the_verdict_without_pass_and_fail_needs_no_auc() -> None:
     add_labels(criterion, samples, rows)
     judged(project, samples, lambda place: values[place % 3], dimension="kind")
     (row,) = build_report(criterion=criterion).result["judges"]
-    assert (row["trust"]["verdict"], row["trust"]["part"]) == ("at_ceiling", "all")
+    assert (row["trust"]["verdict"], row["trust"]["part"]) == ("useful_once_calibrated", "all"), (
+        "a difference in which nothing varies is not certain"
+    )
     assert "AUC" not in in_words(row["trust"]["reason"])
 
 
