@@ -38,6 +38,7 @@ from alignment.judging.auc import pr_auc, roc_auc
 from alignment.judging.bland_altman import BlandAltman, bland_altman, on_scale
 from alignment.judging.ceiling import AnnotatorCeiling, CeilingVerdict, HumanCeiling, ceiling_verdict, human_ceiling
 from alignment.judging.correlation import kendall, pearson, spearman
+from alignment.judging.decision import Beside, Decision, Endpoint, decision_on, more_groups
 from alignment.judging.drift import DriftWatch, watch_drift
 from alignment.judging.label_judge import LabelResult, judge_label_kappa
 from alignment.judging.looks import kappa_at_look, level_of_look, widening

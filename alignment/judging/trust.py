@@ -6,7 +6,8 @@ from math import ceil
 from typing import Literal
 
 from alignment.agreement.summary import LOW_KAPPA
-from alignment.base.estimate import NO_VARIATION, Estimate, Remark, remark, rounded_share
+from alignment.base.estimate import NO_VARIATION, Estimate, Remark, remark
+from alignment.judging.decision import told
 from alignment.planning.sample_size import two_digits
 
 Verdict = Literal["at_ceiling", "useful_once_calibrated", "below_ceiling", "not_enough_labels", "no_signal"]
@@ -81,24 +82,24 @@ def trust_verdict(
     if clusters < FEWEST_CLUSTERS:
         return Trust("not_enough_labels", _few(clusters, labels, part), _of_all(FEWEST_CLUSTERS - clusters, share))
     if ceiling is not None and ceiling_low > -CEILING_MARGIN and low > 0:
-        reason = remark("ceiling_reached", less=_told(ceiling), margin=-CEILING_MARGIN, kappa=_told(kappa))
+        reason = remark("ceiling_reached", less=told(ceiling), margin=-CEILING_MARGIN, kappa=told(kappa))
         return Trust("at_ceiling", reason, None)
     if _low(best) >= USEFUL_KAPPA:
-        reason = remark("kappa_useful", kappa=_told(best), bar=USEFUL_KAPPA)
+        reason = remark("kappa_useful", kappa=told(best), bar=USEFUL_KAPPA)
         if is_calibrated:
-            reason = remark("calibrated_useful", kappa=_told(best), bar=USEFUL_KAPPA)
+            reason = remark("calibrated_useful", kappa=told(best), bar=USEFUL_KAPPA)
         return Trust("useful_once_calibrated", reason, None)
     if auc is not None and _high(auc) < WEAK_AUC:
-        reason = remark("auc_weak", auc=_told(auc), bar=WEAK_AUC)
+        reason = remark("auc_weak", auc=told(auc), bar=WEAK_AUC)
         if _high(auc) < 0.5:
-            reason = remark("auc_turned", auc=_told(auc), bar=WEAK_AUC)
+            reason = remark("auc_turned", auc=told(auc), bar=WEAK_AUC)
         return Trust("no_signal", reason, None)
     if ceiling is not None and _high(ceiling) < 0:
-        return Trust("below_ceiling", remark("ceiling_missed", less=_told(ceiling)), None)
+        return Trust("below_ceiling", remark("ceiling_missed", less=told(ceiling)), None)
     if (ceiling is None or ceiling.value is None) and (auc is None or _low(auc) > 0.5) and _high(best) < USEFUL_KAPPA:
-        reason = remark("kappa_low", kappa=_told(best), bar=USEFUL_KAPPA, why=_unknown(ceiling))
+        reason = remark("kappa_low", kappa=told(best), bar=USEFUL_KAPPA, why=_unknown(ceiling))
         if is_calibrated:
-            reason = remark("calibrated_low", kappa=_told(best), bar=USEFUL_KAPPA, why=_unknown(ceiling))
+            reason = remark("calibrated_low", kappa=told(best), bar=USEFUL_KAPPA, why=_unknown(ceiling))
         return Trust("not_enough_labels", reason, None)
     reason, unsettled, half_width = _open(kappa, best, is_calibrated, auc, ceiling)
     missing = None if more is None or unsettled is None else more(unsettled, half_width)
@@ -123,16 +124,16 @@ def _open(
 ) -> tuple[Remark, Estimate | None, float]:
     """What is not settled, and the figure with the half-width that would settle it."""
     if auc is not None and _low(auc) <= 0.5:
-        return remark("auc_open", auc=_told(auc)), *_to_settle(auc, 0.5)
+        return remark("auc_open", auc=told(auc)), *_to_settle(auc, 0.5)
     if ceiling is not None and ceiling.value is not None:
         if _low(ceiling) > -CEILING_MARGIN:
-            return remark("ceiling_by_chance", kappa=_told(kappa)), *_to_settle(kappa, 0.0)
+            return remark("ceiling_by_chance", kappa=told(kappa)), *_to_settle(kappa, 0.0)
         # It is settled when one end is past its bar; the farther bar is the one that can be passed.
         goal = max(_to_settle(ceiling, 0.0), _to_settle(ceiling, -CEILING_MARGIN), key=lambda goal: goal[1])
-        return remark("ceiling_open", less=_told(ceiling)), *goal
-    reason = remark("kappa_open", kappa=_told(best), bar=USEFUL_KAPPA, why=_unknown(ceiling))
+        return remark("ceiling_open", less=told(ceiling)), *goal
+    reason = remark("kappa_open", kappa=told(best), bar=USEFUL_KAPPA, why=_unknown(ceiling))
     if is_calibrated:
-        reason = remark("calibrated_open", kappa=_told(best), bar=USEFUL_KAPPA, why=_unknown(ceiling))
+        reason = remark("calibrated_open", kappa=told(best), bar=USEFUL_KAPPA, why=_unknown(ceiling))
     return reason, *_to_settle(best, USEFUL_KAPPA)
 
 
@@ -161,16 +162,3 @@ def _ends(estimate: Estimate | None) -> tuple[float, float] | None:
     if estimate.low is None or estimate.high is None:
         return (estimate.value, estimate.value) if estimate.reason == NO_VARIATION else None
     return estimate.low, estimate.high
-
-
-def _told(estimate: Estimate) -> Remark:
-    """The figure as a reason gives it; the exact one stands beside it."""
-    if estimate.value is None:
-        return remark("unknown", why=estimate.reason)
-    value = round(estimate.value, 2)
-    if estimate.low is None or estimate.high is None:
-        return remark("figure_without_interval", value=value, why=estimate.reason)
-    low, high = round(estimate.low, 2), round(estimate.high, 2)
-    if estimate.level == 0.95:
-        return remark("figure", value=value, low=low, high=high)
-    return remark("figure_at_level", value=value, low=low, high=high, level=rounded_share(estimate.level))

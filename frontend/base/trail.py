@@ -15,6 +15,7 @@ from annotate.models.project import Role
 from annotate.models.transfer import ImportKind
 from annotate.projects.trail_read import CLAIMS, LABELS, VERDICTS, Happening
 from frontend.base.spelling import rounded
+from judges.models import Measure
 
 # Of what was noted: the sentence; subject and details are its parts. What is not here is shown as it was written.
 NOTED = {
@@ -36,6 +37,10 @@ NOTED = {
     "criterion.versioned": gettext_noop("made version %(version)s of the criterion %(subject)s: %(fields)s."),
     "criterion.relabelled": gettext_noop(
         "carried %(carried)s labels of %(subject)s from version %(before)s to %(version)s; %(asked)s are asked anew."
+    ),
+    "criterion.required": gettext_noop(
+        "said what a judge must show on %(subject)s: %(measure)s at least %(bar)s; alone, of each kind %(risk)s "
+        "wrong at most; scored, at least %(coverage)s."
     ),
     "batch.created": gettext_noop("made batch %(number)s, “%(subject)s”, of %(samples)s samples."),
     "batch.opened": gettext_noop("opened batch %(number)s, “%(subject)s”: %(tasks)s tasks."),

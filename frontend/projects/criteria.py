@@ -23,9 +23,11 @@ from frontend.projects.criteria_forms import (
     CriteriaFileForm,
     CriterionForm,
     OptionFormSet,
+    RequirementForm,
     initial_of,
     spec_of,
 )
+from judges.core.requirement import require, requirement_of
 from judges.reports.read import reports_of
 
 # What the page itself sends; everything else is the criterion's form, which it brings along.
@@ -185,10 +187,18 @@ def criteria(page: ProjectPage) -> HttpResponse:
     return page.render("projects/criteria.html", {"rows": rows, "may_change": page.may("criteria.change")})
 
 
-@project_view("criteria", get="criteria.read")
+@project_view("criteria", get="criteria.read", post="criteria.change")
 def criterion(page: ProjectPage, key: str) -> HttpResponse:
-    """One criterion through its versions; who may read reports sees those of each."""
+    """One criterion through its versions; who may read reports sees those of each. A POST declares what a judge must
+    show on it."""
     versions = versions_of(page.project, key)
+    standing = requirement_of(versions[0])
+    form = RequirementForm(page.data, initial={name: getattr(standing, name) for name in RequirementForm.base_fields})
+    if form.is_valid():
+        with RefusalsShown(form, show=lambda why: form.add_error(why.details["field"], why.details["problem"])):
+            require(criterion=versions[0], **form.cleaned_data, actor=page.user)
+            messages.success(page.request, _("Saved. Looks that are taken from now on use it."))
+            return page.redirect("criterion", key)
     reports: dict[int, list[Any]] = {}
     if page.may("reports.read"):
         for report in reports_of(page.project).filter(criterion__in=versions):
@@ -198,8 +208,14 @@ def criterion(page: ProjectPage, key: str) -> HttpResponse:
         {"criterion": version, "use": use, "lines": lines, "reports": reports.get(version.pk, [])}
         for version, use, lines in zip(versions, uses, changes_between(versions), strict=True)
     ]
-    context = {"current": versions[0], "rows": rows, "may_change": page.may("criteria.change")}
-    return page.render("projects/criterion.html", context)
+    context = {
+        "current": versions[0],
+        "rows": rows,
+        "may_change": page.may("criteria.change"),
+        "requirement": standing if page.may("reports.read") and versions[0].passes else None,
+        "requirement_form": form,
+    }
+    return page.render("projects/criterion.html", context, status=status_of(form))
 
 
 @project_view("criteria", get="criteria.change", post="criteria.change")

@@ -14,6 +14,7 @@ from annotate.models.project import Scale, UnitKind
 from annotate.projects.criteria import MAX_OPTIONS
 from annotate.projects.read import members_of
 from frontend.projects.views import JSONUpload, builtin_choices
+from judges.models import Measure
 
 BLANK_ROWS = 6
 
@@ -80,6 +81,24 @@ class BuiltinForm(forms.Form):
     def __init__(self, taken: set[str], *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.fields["criteria"].choices = builtin_choices(taken)  # type: ignore[attr-defined]
+
+
+class RequirementForm(forms.Form):
+    """What a judge must show; the service checks the ranges."""
+
+    measure = forms.ChoiceField(label=_("Figure"), choices=Measure.choices)
+    bar = forms.FloatField(
+        label=_("At least"),
+        help_text=_("Of kappa 0.4 is common. Less a person’s, −0.05 is: at most 0.05 below people."),
+    )
+    risk = forms.FloatField(
+        label=_("Wrong at most, where it decides alone"),
+        help_text=_("As a share: of what people fail it passes no more, and of what they pass it fails no more."),
+    )
+    coverage = forms.FloatField(
+        label=_("Scored at least"),
+        help_text=_("As a share of the labelled units. What a judge leaves out counts as wrong."),
+    )
 
 
 def spec_of(form: CriterionForm, rows: BaseFormSet, standing: Criterion | None = None) -> dict[str, Any]:

@@ -261,6 +261,42 @@ WORDS = {
     "auc_turned": gettext_noop("ROC AUC is %(auc)s: surely below %(bar)s; if lower scores are better, say so."),
     "auc_open": gettext_noop("ROC AUC is %(auc)s: not surely above 0.5."),
     "few_overlapping_groups": gettext_noop("fewer than %(n)s groups of samples were labelled by several people"),
+    # What a judge may do, and what speaks for it and against it.
+    "endpoint_kappa_unknown": gettext_noop("Its kappa with people is not known: %(why)s."),
+    "endpoint_less_people_unknown": gettext_noop("Its kappa less a person's is not known: %(why)s."),
+    "endpoint_of_few": gettext_noop(
+        "%(n)s groups of samples with drawn labels are few: at least %(fewest)s are needed."
+    ),
+    "endpoint_kappa_open": gettext_noop(
+        "Its kappa is %(kappa)s: not surely %(bar)s or more, nor surely below; %(more)s."
+    ),
+    "endpoint_less_people_open": gettext_noop(
+        "Less a person's, its kappa is %(less)s: not surely %(bar)s or more, nor surely below; %(more)s."
+    ),
+    "labels_settle": gettext_noop("more drawn labels settle it with a chance of %(chance)s"),
+    "labels_alone_hardly": gettext_noop("more labels alone will hardly settle it"),
+    "labels_unplanned": gettext_noop("how many more labels it takes is not known"),
+    "kappa_reached": gettext_noop("Its kappa is %(kappa)s: surely %(bar)s or more."),
+    "kappa_below": gettext_noop("Its kappa is %(kappa)s: surely below %(bar)s."),
+    "less_people_reached": gettext_noop("Less a person's, its kappa is %(less)s: surely %(bar)s or more."),
+    "less_people_below": gettext_noop("Less a person's, its kappa is %(less)s: surely below %(bar)s."),
+    "calibrated_reached": gettext_noop("Kappa once calibrated is %(kappa)s: surely %(bar)s or more."),
+    "auc_tells": gettext_noop("ROC AUC is %(auc)s: surely above 0.5."),
+    "coverage_reached": gettext_noop(
+        "It scored %(share)s of the drawn units that people settled; at least %(least)s are asked for."
+    ),
+    "coverage_low": gettext_noop(
+        "It scored only %(share)s of the drawn units that people settled; at least %(least)s are asked for: let it "
+        "score the rest, or see why it fails there."
+    ),
+    "region_certified": gettext_noop(
+        "In its region, with %(share)s of the units, it is surely wrong on at most %(risk)s of what people fail and "
+        "of what they pass."
+    ),
+    "region_missing": gettext_noop("It may decide nothing alone: %(why)s."),
+    "units_open": gettext_noop(
+        "On %(n)s labelled units people are not done yet: such units are hard, so the figures may be too good."
+    ),
     # Of a report from before there were codes: a sentence that none of them stands for, in English.
     "written": "%(text)s",
     # Which of two judges, or versions of one, agrees more with people.
@@ -305,6 +341,18 @@ SPELLINGS: dict[str, dict[str, Callable[[Any], str]]] = {
     "calibrated_open": {"bar": _FIGURE},
     "auc_weak": {"bar": _FIGURE},
     "auc_turned": {"bar": _FIGURE},
+    "endpoint_kappa_open": {"bar": _FIGURE},
+    "endpoint_less_people_open": {"bar": _FIGURE},
+    "labels_settle": {"chance": "{:.0%}".format},
+    "kappa_reached": {"bar": _FIGURE},
+    "kappa_below": {"bar": _FIGURE},
+    "less_people_reached": {"bar": _FIGURE},
+    "less_people_below": {"bar": _FIGURE},
+    "calibrated_reached": {"bar": _FIGURE},
+    "coverage_reached": {"share": _SHARE, "least": _SHARE},
+    "coverage_low": {"share": _SHARE, "least": _SHARE},
+    "region_certified": {"share": _SHARE, "risk": _SHARE},
+    "units_open": {"n": _COUNT},
     "difference_without_interval": {"kappa": with_sign},
     "second_agrees_more": {"kappa": with_sign, "low": with_sign, "high": with_sign},
     "second_agrees_less": {"kappa": with_sign, "low": with_sign, "high": with_sign},

@@ -1,4 +1,4 @@
-"""The locked test half by API: looks, certificates, and the gate for pipelines."""
+"""The locked test half by API: what a judge must show, looks, certificates, and the gate for pipelines."""
 
 from __future__ import annotations
 
@@ -15,12 +15,38 @@ from annotate.core.bodies import MANY_ROWS
 from annotate.core.errors import Invalid
 from annotate.core.permissions import may
 from annotate.core.rows import first_or_raise
-from annotate.projects.read import criterion_named
+from annotate.projects.read import criterion_named, one_criterion
 from judges.api import certificates_serializers as shapes
 from judges.certificates.apply import AppliedBatch, apply_certificate, apply_to_pipeline
 from judges.certificates.gate import Gate, gate
 from judges.certificates.write import issue_certificate, look_at_test
-from judges.models import Certificate, Look
+from judges.core.requirement import require, requirement_of
+from judges.models import Certificate, Look, Requirement
+
+
+class RequirementView(ProjectAPIView):
+    actions = {"GET": "reports.read", "PATCH": "criteria.change"}
+
+    @answers(shapes.Requirement)
+    def get(self, request: Request, slug: str, key: str) -> Requirement:
+        """What a judge must show on a criterion before it may decide.
+
+        Of all versions of the criterion. `measure` is the declared endpoint: `kappa`, or `kappa_less_people`, the kappa
+        of the judge less that of a person.
+        """
+        return requirement_of(one_criterion(self.project, key))
+
+    @answers(shapes.Requirement, takes=shapes.RequirementChange)
+    def patch(self, request: Request, data: dict[str, Any], slug: str, key: str) -> Requirement:
+        """Declares what a judge must show on a criterion.
+
+        What is left out stays as it is. Looks that are taken from now on use it; what earlier looks decided stays as
+        stated. Reports that were made before are out of date.
+        """
+        criterion = one_criterion(self.project, key)
+        standing = requirement_of(criterion)
+        given = {name: data.get(name, getattr(standing, name)) for name in ("measure", "bar", "risk", "coverage")}
+        return require(criterion=criterion, **given, actor=self.user)
 
 
 class LooksView(ProjectAPIView):

@@ -7,7 +7,22 @@ from typing import Any
 from rest_framework import serializers as s
 
 from annotate.api.batches_serializers import Estimate
-from annotate.api.serializers import Checked, FreeObject, Moment, Of, Remark, Shape, Stored, Text, Value, Whole, With
+from annotate.api.serializers import (
+    Checked,
+    Choice,
+    FreeObject,
+    Moment,
+    Number,
+    Of,
+    Remark,
+    Shape,
+    Stored,
+    Text,
+    Truth,
+    Value,
+    Whole,
+    With,
+)
 from annotate.core.scales import as_number
 from judges import models
 from judges.certificates import apply, gate
@@ -15,6 +30,23 @@ from judges.certificates.drift_read import Drift as Watched
 from judges.certificates.drift_read import drift_sentence
 
 _DIMENSION = "What it measures, if it was certified for several things."
+_RISK = "Of what people fail in it at most this share is passed, and of what they pass at most this share is failed."
+
+
+class RequirementChange(Shape, required=""):
+    measure = Choice(models.Measure.values, help_text="The declared endpoint.")
+    bar = Number(help_text="Its lower bound must not be under it.")
+    risk = Number(help_text="Where a judge decides alone: the share of false passes, and of false fails, at most.")
+    coverage = Number(help_text="The share of the labelled units that it must score.")
+
+
+class Requirement(Shape, of=models.Requirement, shows="criterion measure bar risk coverage updated_at updated_by"):
+    criterion = s.CharField(source="criterion_key")
+    bar = Of("The lower bound of the measure must not be under it.")
+    risk = Of("Where a judge decides alone: the share of false passes, and of false fails, at most.")
+    coverage = Of("The share of the labelled units that a judge must score.")
+    updated_at = Moment(allow_null=True, help_text="null: nobody declared anything, and the defaults hold.")
+    updated_by = s.CharField(source="updated_by.username", allow_null=True)
 
 
 class LookRequest(Shape, required="criterion judge"):

@@ -10,6 +10,7 @@ urlpatterns = [
     path(P + "criteria/<slug:key>/report/", reports.ReportStateView.as_view()),
     path(P + "criteria/<slug:key>/draws/", draws.DrawsView.as_view()),
     path(P + "criteria/<slug:key>/draws/batch/", draws.DrawBatchView.as_view()),
+    path(P + "criteria/<slug:key>/requirement/", certificates.RequirementView.as_view()),
     path(P + "looks/", certificates.LooksView.as_view()),
     path(P + "certificates/", certificates.CertificatesView.as_view()),
     path(P + "gate/", certificates.GateView.as_view()),

@@ -2,6 +2,7 @@
 
 from judges.models.judge import Endpoint, Judge, JudgeKind, JudgeVersion, KeySource, VersionState
 from judges.models.report import AlignmentReport, Certificate, Look, SplitMember
+from judges.models.requirement import Measure, Requirement
 from judges.models.run import (
     LARGEST_SCORE,
     WITHOUT_SCORES,
@@ -31,7 +32,9 @@ __all__ = [
     "JudgeVersion",
     "KeySource",
     "Look",
+    "Measure",
     "Reply",
+    "Requirement",
     "Run",
     "RunPurpose",
     "RunState",

@@ -26,6 +26,7 @@ from annotate.models import Batch, ClaimEdit, Criterion, Label, Project, Sample,
 from annotate.models.batch import TaskStatus
 from annotate.models.project import UnitKind
 from annotate.verdicts.ratings_read import UnitKey
+from judges.core.requirement import requirement_of
 from judges.core.scores_read import Said, rationales, scores_that_count
 from judges.models import AlignmentReport, Judge, ScoreStatus
 from judges.reports.blind_read import as_read_by

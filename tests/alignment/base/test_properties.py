@@ -1016,13 +1016,13 @@ def test_undefined_beyond_estimates():
 #: Public functions that are always defined, or that say otherwise in no estimate (test_undefined_beyond_estimates, or
 #: their own tests: no plan, nothing that labels could be worth, no influences).
 NO_ESTIMATE = {
-    "allocate", "benjamini_yekutieli", "ceiling_verdict", "consensus_labels", "cross_fit",
-    "cross_fit_on", "decisions_needed", "dev_test_split", "distance_steps", "draw", "evaluate_calibrator",
-    "expected_spread", "fit_calibrator", "fit_dawid_skene", "guessed_spread", "holm", "interval_caveat", "judge_views",
-    "kappa_influence", "level_of_look", "mean_value", "on_scale", "paradox_note", "plannable",
-    "plannable_from_estimate", "plannable_from_influence", "prevalence", "rarer_samples", "reference_majority",
-    "rest_label", "rogan_gladen", "strata", "sweep", "trust_verdict", "widening", "worth",
-    "seeded", "two_digits", "why_unidentified",
+    "allocate", "benjamini_yekutieli", "ceiling_verdict", "clusters_needed", "consensus_labels", "cross_fit",
+    "cross_fit_on", "decision_on", "dev_test_split", "distance_steps", "draw", "evaluate_calibrator",
+    "expected_spread", "fit_calibrator", "fit_dawid_skene", "guessed_spread", "holm", "interval_caveat",
+    "judge_views", "kappa_influence", "level_of_look", "mean_value", "more_groups", "on_scale", "paradox_note",
+    "plannable", "plannable_from_estimate", "plannable_from_influence", "prevalence", "rarer_samples",
+    "reference_majority", "rest_label", "rogan_gladen", "seeded", "strata", "sweep", "trust_verdict", "two_digits",
+    "why_unidentified", "widening", "worth",
 }  # fmt: skip
 #: Metrics of one sample know neither clusters nor intervals. Their own tests hold bounds, order and undefined cases;
 #: here is their mean.

@@ -98,8 +98,9 @@ def test_an_unknown_field_is_refused(both: Both, route: Route, method: str) -> N
 NOTHING_REQUIRED = {
     ("BatchExtendView", "POST"), ("BatchStepView", "POST"), ("DisputeApproveView", "POST"), ("HandOnView", "POST"),
     ("EndpointTrialView", "POST"), ("EndpointView", "PATCH"), ("ImportPreviewView", "POST"),
-    ("JudgeVersionDropView", "POST"), ("JudgeVersionKeepView", "POST"),
-    ("MemberView", "PATCH"), ("ProjectDetailView", "PATCH"), ("ReleaseView", "POST"), ("RunCancelView", "POST"),
+    ("JudgeVersionDropView", "POST"), ("JudgeVersionKeepView", "POST"), ("RequirementView", "PATCH"),
+    ("MemberView", "PATCH"), ("ProjectDetailView", "PATCH"), ("ReleaseView", "POST"), ("RequirementView", "PATCH"),
+    ("RunCancelView", "POST"),
     ("RunPauseView", "POST"), ("RunResumeView", "POST"), ("TakeOverView", "POST"), ("TaskHeartbeatView", "POST"),
     ("TaskReopenView", "POST"), ("TaskSubmitView", "POST"), ("TokensView", "POST"), ("TrialDropView", "POST"),
     ("TrialKeepView", "POST"), ("WorkView", "POST"),

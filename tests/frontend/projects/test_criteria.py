@@ -119,3 +119,22 @@ def test_the_number_of_queries_does_not_grow(alice: User, project: Project) -> N
     with CaptureQueriesContext(connection) as many:
         client.get("/p/help/criteria/")
     assert len(many) == len(few)
+
+
+def test_what_a_judge_must_show_is_declared_on_the_criterions_page(alice: User, ben: User, project: Project) -> None:
+    url = "/p/help/criteria/versions/support/"
+    text = as_user(alice).get(url).content.decode()
+    assert "On the test half, kappa with people at least 0.4." in text
+    assert "These are the defaults" in text
+    assert "What a judge must show" not in as_user(ben).get(url).content.decode()
+    sent = {"measure": "kappa_less_people", "bar": "-0.05", "risk": "0.05", "coverage": "0.95"}
+    assert as_user(ben).post(url, sent).status_code == 403
+    wrong = as_user(alice).post(url, {**sent, "bar": "-0.6"})
+    assert wrong.status_code == 422
+    assert "a number, from -0.5, and below 1." in wrong.content.decode()
+    assert as_user(alice).post(url, sent).url == url
+    text = as_user(alice).get(url).content.decode()
+    assert "kappa less a person’s at least -0.05." in text
+    assert "Where it decides alone, at most 0.05 of what people fail" in text
+    trail = as_user(alice).get("/p/help/audit/").content.decode()
+    assert "kappa less a person’s at least -0.05; alone, of each kind 0.05 wrong at most" in trail
