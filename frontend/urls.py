@@ -14,7 +14,7 @@ from frontend.judges import views as judges
 from frontend.label import views as label
 from frontend.projects import audit, criteria, members
 from frontend.projects import views as projects
-from frontend.reports import looks, outcomes, planner
+from frontend.reports import came, looks, outcomes, planner
 from frontend.reports import views as reports
 
 project_patterns = [
@@ -72,6 +72,7 @@ project_patterns = [
     path("reports/<slug:key>/judge/certify/", looks.certify, name="report-certify"),
     path("reports/<slug:key>/compare/", reports.compare, name="report-compare"),
     path("reports/<slug:key>/triage/", reports.triage, name="report-triage"),
+    path("reports/<slug:key>/labels/", came.labels, name="report-labels"),
     path("reports/<slug:key>/planner/", planner.planner, name="report-planner"),
     path("reports/<slug:key>/outcomes/", outcomes.outcomes, name="report-outcomes"),
     path("reports/<slug:key>/status/", reports.status, name="report-status"),

@@ -14,6 +14,7 @@ from alignment.report.evidence import (
     Chance,
     Criterion,
     Declared,
+    DrawnBy,
     Evidence,
     JudgeScores,
     Option,

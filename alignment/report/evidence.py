@@ -90,6 +90,21 @@ class Chance(NamedTuple):
     stratum: int
 
 
+class DrawnBy(NamedTuple):
+    """Labelled samples whose chances are known: how many, and how they came.
+
+    ``how``: "all", "random" or "planned", of batch number ``batch``; "before" it, so that they stand for themselves; or
+    "declared_all", "declared_random", "declared_column", of labels made elsewhere (``batch`` None). ``by``: who drew or
+    declared it, "" on the command line; ``day``: when (UTC).
+    """
+
+    how: str
+    samples: int
+    by: str
+    day: str
+    batch: int | None
+
+
 # Why a unit is not settled: one label that only its rater stands behind, given here or made elsewhere; or several that
 # are still open, as their batch goes on or a reviewer has to decide.
 Unsettled = Literal["single", "elsewhere", "open"]
@@ -121,8 +136,9 @@ class Evidence:
     others, such as the answers to one question, the name of their group; every other sample is its own.
     ``judges``: of each judge its latest version; ``earlier``: the versions before it. ``metadata``: of each sample with
     labels, the values that may name a slice. ``chances``: of every sample of the latest finished draw, labelled or
-    skipped, and of every sample labelled before it; the draw stands for samples that came later. Empty when nothing was
-    drawn. ``seed``: the project's.
+    skipped, of every sample labelled before it, and of those labelled elsewhere of which it was declared. A labelled
+    sample that is not in it was chosen, and is in no guarantee. Empty when nothing was drawn. ``drawn_by``: where the
+    chances of the labelled ones are from. ``seed``: the project's.
 
     ``sizes``: of each sample with labels, how many units of the criterion's kind it has; empty where it has one of
     them. ``dropped``: of those of them that have such, the indices that are no units any more.
@@ -147,6 +163,7 @@ class Evidence:
     earlier: Sequence[JudgeScores] = ()
     metadata: Mapping[str, Mapping[str, Value]] = field(default_factory=dict)
     chances: Mapping[str, Chance] = field(default_factory=dict)
+    drawn_by: Sequence[DrawnBy] = ()
     sizes: Mapping[str, int] = field(default_factory=dict)
     dropped: Mapping[str, Sequence[int]] = field(default_factory=dict)
     whole: Sequence[JudgeScores] = ()
@@ -229,6 +246,7 @@ def evidence_as_dict(evidence: Evidence) -> dict[str, Any]:
             "probability": [chance.probability for chance in evidence.chances.values()],
             "stratum": [chance.stratum for chance in evidence.chances.values()],
         },
+        "drawn_by": [row._asdict() for row in evidence.drawn_by],
         "judges": [_said(one) for one in evidence.judges],
         "earlier": [_said(one) for one in evidence.earlier],
         "sizes": dict(evidence.sizes),
@@ -267,6 +285,7 @@ def evidence_from_dict(found: Mapping[str, Any]) -> Evidence:
         earlier=[_scores(one) for one in found["earlier"]],
         metadata=found["metadata"],
         chances={sample: Chance(*chance) for sample, *chance in chances},
+        drawn_by=[DrawnBy(**row) for row in found["drawn_by"]],
         sizes=found["sizes"],
         whole=[_scores(one) for one in found["whole"]],
         measures=found["measures"],
@@ -290,6 +309,7 @@ def _of_before(found: Mapping[str, Any]) -> dict[str, Any]:
         "unsettled": _columns(alone),
         "settled_only": False,
         "declared": [],
+        "drawn_by": [],
         "abstained": 0,
         "dropped": {},
         "ratings": {**found["ratings"], "too_fast": [], "waiting": []},

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from django.db.models import QuerySet
@@ -14,11 +14,14 @@ from annotate.api.bodies import json_body
 from annotate.api.schema import answers
 from annotate.api.serializers import Nothing, With
 from annotate.batches import steps
+from annotate.batches.declared_draws import declare_draw
+from annotate.batches.draws_read import HowLabelled, how_labelled
 from annotate.batches.gold import gold_from_verdicts, import_gold, remove_gold
 from annotate.batches.read import batch_annotators, batch_criteria, free_tasks, left_out
 from annotate.batches.write import create_batch
 from annotate.core.bodies import MANY_ROWS
 from annotate.core.errors import Invalid
+from annotate.core.permissions import may
 from annotate.labels.consensus import settle_imported
 from annotate.labels.gold_read import gold_accuracy, known_answers, self_consistency, to_set_again
 from annotate.models import Batch, Criterion, GoldAnswer, Project
@@ -28,6 +31,7 @@ from annotate.projects.read import (
     one_batch,
     one_criterion,
     people_of,
+    without_why,
 )
 from annotate.tasks.write import HandedOn
 
@@ -48,12 +52,13 @@ class BatchesView(ProjectAPIView):
     body_bytes = MANY_ROWS
 
     @answers(shapes.Batch(many=True))
-    def get(self, request: Request, slug: str) -> QuerySet[Batch]:
+    def get(self, request: Request, slug: str) -> Iterable[Batch]:
         """The batches, with what they ask of whom.
 
         The latest first.
         """
-        return batches_of(self.project)
+        batches = batches_of(self.project)
+        return batches if may(self.role, "batches.change") else [without_why(batch) for batch in batches]
 
     @answers(shapes.Batch, takes=shapes.BatchCreation, status=201)
     def post(self, request: Request, data: dict[str, Any], slug: str) -> Batch:
@@ -82,6 +87,8 @@ class BatchView(ProjectAPIView):
         Progress counts tasks of people, and labels and verdicts of units.
         """
         batch = one_batch(self.project, number)
+        if not may(self.role, "batches.change"):
+            batch = without_why(batch)
         people, criteria = batch_annotators(batch), batch_criteria(batch)
         counts = {"free": free_tasks(batch), "left_out": left_out(batch)}
         return With(batch, progress={**counts, "annotators": people, "criteria": criteria})
@@ -147,6 +154,28 @@ class SettleView(ProjectAPIView):
         criterion = one_criterion(self.project, key)
         count = settle_imported(project=self.project, criterion=criterion, needed=data["needed"], actor=self.user)
         return {"criterion": key, "written": count}
+
+
+class CameView(ProjectAPIView):
+    actions = {"GET": "reports.read", "PUT": "project.change"}
+
+    @answers(shapes.HowLabelled)
+    def get(self, request: Request, slug: str, key: str) -> HowLabelled:
+        """How the labelled samples came: how many were drawn with a known chance, by what, and how many were chosen.
+
+        Only those with a known chance are in guarantees.
+        """
+        return how_labelled(one_criterion(self.project, key))
+
+    @answers(shapes.HowLabelled, takes=shapes.DrawDeclaration, conflict=True)
+    def put(self, request: Request, data: dict[str, Any], slug: str, key: str) -> HowLabelled:
+        """Says how samples came that were labelled elsewhere; certificates name who said so.
+
+        It is about the labels there are now. Those that come in later count in no guarantee until it is said again.
+        """
+        criterion = one_criterion(self.project, key)
+        declare_draw(criterion=criterion, actor=self.user, **data)
+        return how_labelled(criterion)
 
 
 def _criteria(project: Project, keys: list[str]) -> list[Criterion]:

@@ -39,6 +39,10 @@ class Selection(Checked, Shape, required="method"):
         child=s.CharField(), help_text="The samples' own ids, for a list; the answer has `n` instead."
     )
     note = s.CharField(help_text="Why the samples of a list were chosen.")
+    came = s.CharField(
+        help_text="drawn, with known chances; or how the samples were chosen: filter, or of a list, where you may say "
+        "it, by_hand (if you don't), triage, flipped, disputed, flagged or returned; renewed: labels given anew."
+    )
 
     def accepts(self, value: Any) -> bool:
         return isinstance(value, dict)
@@ -154,6 +158,39 @@ class Settling(Shape):
 class Settled(Shape):
     criterion = s.CharField()
     written = s.IntegerField()
+
+
+class DrawDeclaration(Shape, required="how"):
+    how = Choice(
+        ["all", "random", "column", "unknown"],
+        code="bad_how",
+        says="%(field)s: one of all, random, column and unknown.",
+        help_text="All samples were labelled; drawn at random from `population`; each sample's chance stands in its "
+        "metadata under `column`; or nothing is known, which takes an earlier word back.",
+    )
+    population = s.IntegerField(allow_null=True, help_text="With random: of how many samples they were drawn.")
+    column = s.CharField(help_text="With column: the metadata key.")
+
+
+class DrawnBy(Shape):
+    how = s.CharField(
+        help_text="all, random or planned: by a batch; before: labelled before it, so that they stand for themselves; "
+        "declared_all, declared_random or declared_column: labelled elsewhere, by an admin's word"
+    )
+    samples = s.IntegerField(help_text="How many labelled ones.")
+    by = s.CharField(help_text="Who drew or declared it; empty: on the command line.")
+    day = s.CharField(help_text="When (UTC).")
+    batch = s.IntegerField(allow_null=True, help_text="Its number; null: labels made elsewhere.")
+
+
+class HowLabelled(Shape):
+    known = s.IntegerField(help_text="Labelled samples with a known chance: those that a guarantee rests on.")
+    chosen = s.IntegerField(help_text="Labelled samples that are in no guarantee.")
+    by = DrawnBy(many=True)
+    undeclared = s.IntegerField(help_text="Of the chosen ones: labelled elsewhere, and nothing was declared since.")
+    unfinished = s.IntegerField(
+        allow_null=True, help_text="The number of a later batch with known chances that is still being labelled."
+    )
 
 
 class Gold(Shape, of=models.GoldAnswer, shows="id sample_id unit criterion version value reason"):

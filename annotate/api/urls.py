@@ -20,6 +20,7 @@ urlpatterns = [
     path(P, projects.ProjectDetailView.as_view()),
     path(P + "criteria/", projects.CriteriaView.as_view()),
     path(P + "criteria/<slug:key>/settle/", batches.SettleView.as_view()),
+    path(P + "criteria/<slug:key>/came/", batches.CameView.as_view()),
     path(P + "members/", projects.MembersView.as_view()),
     path(P + "members/<str:username>/", projects.MemberView.as_view()),
     path(P + "invites/", projects.InvitesView.as_view()),

@@ -1,26 +1,38 @@
-"""Batches drawn with known chances: what was drawn, and what else was known then."""
+"""How the labelled samples of a criterion came: which were drawn, with what chance, and by whose word; and which were
+chosen, so that they stand for no other sample (decisions 4 and 29)."""
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
+from itertools import chain, count
 
-from django.db.models import Exists, OuterRef, Q, QuerySet
+from django.db.models import Exists, F, Func, JSONField, Min, OuterRef, Q, QuerySet, Value
 from django.db.models.functions import Collate
 
-from annotate.core.units import LISTED_KINDS, UnitCount
-from annotate.labels.read import counting_labels
-from annotate.models import Batch, BatchSample, Criterion, Sample, Task
-from annotate.models.batch import OPEN_TASK_STATUSES, RUNNING_BATCH_STATUSES, BatchStatus
+import alignment
+from annotate.labels.read import counting_labels, is_carried
+from annotate.models import Batch, BatchSample, Criterion, DeclaredDraw, Sample, Task, User
+from annotate.models.batch import (
+    OPEN_TASK_STATUSES,
+    RUNNING_BATCH_STATUSES,
+    BatchStatus,
+    HowDeclared,
+    Purpose,
+    TaskStatus,
+)
+from annotate.samples.read import asked_by
 
 _WAITING = (BatchStatus.DRAFT, *RUNNING_BATCH_STATUSES)
+# How a planned draw is stored: its samples are labelled in random order.
+_PLANNED = "list"
 
 
 def unlabelled_samples(criterion: Criterion) -> QuerySet[Sample]:
     """Samples that have something to label by the criterion, no label that counts, and no place in a batch that is
     still to be labelled."""
-    samples = Sample.objects.filter(project_id=criterion.project_id)
-    if criterion.unit in LISTED_KINDS:
-        samples = samples.alias(units=UnitCount(criterion.unit)).filter(units__gt=0)
+    samples = asked_by(Sample.objects.filter(project_id=criterion.project_id), criterion)
     labels = counting_labels().filter(criterion=criterion, sample=OuterRef("pk"))
     waiting = BatchSample.objects.filter(
         sample=OuterRef("pk"), batch__status__in=_WAITING, batch__criteria=criterion.pk
@@ -29,22 +41,36 @@ def unlabelled_samples(criterion: Criterion) -> QuerySet[Sample]:
 
 
 def draws_of(criterion: Criterion) -> QuerySet[Batch]:
-    """Batches of the criterion that were drawn with known chances, the latest first."""
+    """Batches with known chances that asked the criterion in this version or an earlier one, the latest first."""
     with_chances = BatchSample.objects.filter(batch=OuterRef("pk"), probability__isnull=False)
-    return Batch.objects.filter(Exists(with_chances), criteria=criterion.pk).order_by("-number")
+    asked = Criterion.objects.filter(
+        project=criterion.project_id, key=criterion.key, version__lte=criterion.version, batches=OuterRef("pk")
+    )
+    return Batch.objects.filter(Exists(with_chances), Exists(asked), project=criterion.project_id).order_by("-number")
+
+
+def _finished(draws: QuerySet[Batch]) -> QuerySet[Batch]:
+    """Those of which nothing is left to label. One that ended early is finished if it was labelled in random order:
+    what was labelled is a random part of it. One in the order of import is, once each of its samples has a label."""
+    left = Task.objects.filter(batch=OuterRef("pk"), status__in=OPEN_TASK_STATUSES)
+    given = Task.objects.filter(
+        batch=OuterRef("batch"), sample=OuterRef("sample"), status=TaskStatus.SUBMITTED, purpose=Purpose.LABEL
+    )
+    waiting = left.filter(~Exists(given), purpose=Purpose.LABEL)
+    ended = Q(status__in=[BatchStatus.ADJUDICATING, BatchStatus.CLOSED])
+    in_full = Q(status__in=RUNNING_BATCH_STATUSES) & ~Q(Exists(left))
+    ended_well = ended & (Q(selection__method=_PLANNED) | ~Q(Exists(waiting)))
+    return draws.filter(in_full | ended_well)
 
 
 def finished_draw(criterion: Criterion) -> Batch | None:
     """The latest one of which nothing is left to label: what figures for all samples rest on."""
-    left = Exists(Task.objects.filter(batch=OuterRef("pk"), status__in=OPEN_TASK_STATUSES))
-    running = Q(status__in=RUNNING_BATCH_STATUSES)
-    over = Q(status__in=[BatchStatus.ADJUDICATING, BatchStatus.CLOSED]) | (running & ~Q(left))
-    return draws_of(criterion).filter(over).first()
+    return _finished(draws_of(criterion)).first()
 
 
 @dataclass(frozen=True, slots=True)
 class DrawProgress:
-    """How far a drawn batch has come."""
+    """How far a planned draw has come."""
 
     batch: Batch
     samples: int
@@ -53,36 +79,179 @@ class DrawProgress:
 
 
 def draw_progress(criterion: Criterion) -> DrawProgress | None:
-    """Of the latest batch that was drawn, finished or not; None when there is none."""
-    batch = draws_of(criterion).first()
+    """Of the latest batch that the planner drew, finished or not; None when there is none."""
+    planned = draws_of(criterion).filter(selection__method=_PLANNED)
+    batch = planned.first()
     if batch is None:
         return None
     labels = counting_labels().filter(criterion=criterion, sample=OuterRef("sample"), task__batch=batch)
-    finished = finished_draw(criterion)
     return DrawProgress(
         batch=batch,
         samples=batch.batch_samples.count(),
         labelled=batch.batch_samples.filter(Exists(labels)).count(),
-        is_finished=finished is not None and finished.pk == batch.pk,
+        is_finished=_finished(planned).filter(pk=batch.pk).exists(),
     )
 
 
-def chances_of(criterion: Criterion) -> dict[str, tuple[float, int]]:
-    """By the sample's own id its probability and stratum: of all samples of the latest finished draw; and 1, in stratum
-    0, of those labelled before it was made, by earlier batches and imports. Empty without a finished draw."""
-    draw = finished_draw(criterion)
-    if draw is None:
-        return {}
-    drawn = BatchSample.objects.filter(batch=draw, probability__isnull=False)
-    before = (
-        counting_labels()
-        .filter(criterion=criterion)
-        .filter(Q(task__batch__number__lt=draw.number) | Q(task__isnull=True, updated_at__lt=draw.created_at))
-        .exclude(sample__in=drawn.values("sample"))
-        .order_by(Collate("sample__external_id", "C"))
+@dataclass(frozen=True, slots=True)
+class Drawn:
+    """chances: by the sample's own id its probability and stratum: of all samples of the latest finished draw, labelled
+    or skipped, but for those labelled only otherwise; 1, in stratum 0, of those labelled before it was made; and what
+    was declared of labels made elsewhere. by: where they are from, of the labelled ones."""
+
+    chances: Mapping[str, tuple[float, int]]
+    by: list[alignment.report.DrawnBy]
+
+
+def drawn_samples(criterion: Criterion) -> Drawn:
+    """What stands here is all that a guarantee may rest on."""
+    draw, declared = finished_draw(criterion), declared_draw(criterion)
+    own: list[Q] = []
+    known: dict[str, tuple[float, int]] = {}
+    sources: list[tuple[alignment.report.DrawnBy, Collection[str]]] = []
+    if draw is not None:
+        before = _before(draw)
+        asked = draw.criteria.get(key=criterion.key)
+        earlier = _with_label(asked, before)
+        asking = asked_by(Sample.objects.filter(project_id=criterion.project_id), criterion)
+        rows = BatchSample.objects.filter(batch=draw, probability__isnull=False, sample__in=asking)
+        drawn = {
+            name: (probability, stratum)
+            for name, probability, stratum in rows.values_list("sample__external_id", "probability", "stratum")
+            if name not in earlier and probability is not None and stratum is not None
+        }
+        known = {**dict.fromkeys(earlier, (1.0, 0)), **drawn}
+        how = "planned" if draw.selection["method"] == _PLANNED else draw.selection["method"]
+        sources.append((_said(how, draw.created_by, draw.created_at, draw.number), drawn))
+        sources.append((_said("before", draw.created_by, draw.created_at, draw.number), earlier))
+        own += [*before, Q(task__batch=draw)]
+    if declared is not None:
+        covered = chances_declared(declared, elsewhere(criterion, declared.declared_at), since=draw)
+        new = {name: probability for name, probability in covered.items() if name not in known}
+        known |= _in_strata(new, after=max((stratum for _, stratum in known.values()), default=0))
+        said = _said(f"declared_{declared.how}", declared.declared_by, declared.declared_at, None)
+        sources.append((said, new))
+        own.append(Q(task__isnull=True, updated_at__lte=declared.declared_at))
+    came_so, labelled = _labelled(criterion, own), _with_label(criterion, [Q()])
+    chances = {name: known[name] for name in sorted(known) if name in came_so or name not in labelled}
+    counted = [(said, len(came_so & chances.keys() & set(names))) for said, names in sources]
+    return Drawn(chances, [said._replace(samples=samples) for said, samples in counted if samples])
+
+
+def _labelled(criterion: Criterion, own: Sequence[Q]) -> set[str]:
+    """Samples with such a label on this version; or with one on an earlier version that was carried over or given anew:
+    it came as the one before."""
+    found = _with_label(criterion, own)
+    if criterion.version > 1:
+        versions = Criterion.objects.filter(project=criterion.project_id, key=criterion.key)
+        earlier = [_with_label(one, own) for one in versions.filter(version__lt=criterion.version)]
+        since = [Q(is_carried()), Q(task__batch__relabels__isnull=False)]
+        found |= set().union(*earlier) & _with_label(criterion, since)
+    return found
+
+
+def _with_label(criterion: Criterion, any_of: Sequence[Q]) -> set[str]:
+    """Samples with a label that counts and is one of these; one statement each, which PostgreSQL joins at once."""
+    labels = counting_labels().filter(criterion=criterion).order_by()
+    names = (labels.filter(one).values_list("sample__external_id", flat=True).distinct() for one in any_of)
+    return set(chain.from_iterable(names))
+
+
+def _before(draw: Batch) -> list[Q]:
+    """Of labels: imported before the draw was made, or of a sample that lay in a batch before. Which samples these are
+    doesn't depend on the draw, so the rest of what it drew is a random part of the rest of all."""
+    first = draw.batch_samples.aggregate(first=Min("pk"))["first"]
+    there = BatchSample.objects.filter(batch=OuterRef("task__batch"), sample=OuterRef("sample"), pk__lt=first)
+    return [Q(task__isnull=True, updated_at__lt=draw.created_at), Q(Exists(there))]
+
+
+def _said(how: str, by: User | None, at: datetime, batch: int | None) -> alignment.report.DrawnBy:
+    return alignment.report.DrawnBy(how, 0, "" if by is None else by.name, at.astimezone(UTC).date().isoformat(), batch)
+
+
+def _in_strata(chances: Mapping[str, float], *, after: int) -> dict[str, tuple[float, int]]:
+    """A stratum has one chance."""
+    numbers = dict(zip(sorted(set(chances.values())), count(after + 1), strict=False))
+    return {name: (probability, numbers[probability]) for name, probability in chances.items()}
+
+
+def declared_draw(criterion: Criterion) -> DeclaredDraw | None:
+    return DeclaredDraw.objects.filter(project=criterion.project_id, key=criterion.key).first()
+
+
+def elsewhere(criterion: Criterion, until: datetime | None = None) -> QuerySet[Sample]:
+    """Samples with a label on the criterion, in this version or an earlier one, that was made elsewhere and came in up
+    to then; of all that came in where `until` is None."""
+    labels = counting_labels().filter(
+        sample=OuterRef("pk"),
+        task__isnull=True,
+        criterion__key=criterion.key,
+        criterion__version__lte=criterion.version,
     )
-    chances = dict.fromkeys(before.values_list("sample__external_id", flat=True), (1.0, 0))
-    rows = drawn.order_by(Collate("sample__external_id", "C"))
-    for name, probability, stratum in rows.values_list("sample__external_id", "probability", "stratum"):
-        chances[name] = (probability, stratum)  # type: ignore[assignment]  # the constraint: neither is None
-    return chances
+    if until is not None:
+        labels = labels.filter(updated_at__lte=until)
+    return Sample.objects.filter(Exists(labels), project=criterion.project_id)
+
+
+def chances_declared(
+    declared: DeclaredDraw, samples: QuerySet[Sample], *, since: Batch | None = None
+) -> dict[str, float]:
+    """By the sample's own id its chance, in order; a sample without one in its column is left out. since: only of
+    samples that came after this batch was drawn, which stands for those that were there."""
+    if since is not None:
+        samples = samples.filter(created_at__gt=since.created_at)
+    samples = samples.order_by(Collate("external_id", "C"))
+    if declared.how == HowDeclared.COLUMN:
+        read = ((name, chance_in(value)) for name, value in in_column(samples, declared.column))
+        return {name: chance for name, chance in read if chance is not None}
+    one = 1.0 if declared.population is None else declared.labelled / declared.population
+    return dict.fromkeys(samples.values_list("external_id", flat=True), one)
+
+
+def in_column(samples: QuerySet[Sample], column: str) -> Iterator[tuple[str, object]]:
+    """Each sample's own id with what its metadata say under this key. By hand: Django would take a key such as "7" for
+    a place in a list."""
+    said = Func(F("metadata"), Value(column), function="jsonb_extract_path", output_field=JSONField())
+    return samples.annotate(said=said).values_list("external_id", "said").iterator()
+
+
+def chance_in(value: object) -> float | None:
+    """A number above 0, up to 1, also as a text, which is what files of texts have; None: it is none."""
+    if isinstance(value, bool) or not isinstance(value, int | float | str):
+        return None
+    try:
+        chance = float(value)
+    except ValueError:
+        return None
+    return chance if 0 < chance <= 1 else None
+
+
+@dataclass(frozen=True, slots=True)
+class HowLabelled:
+    """Of how many labelled samples the chance is known, by what (`Drawn.by`), and how many count in no guarantee, as
+    they were chosen or nothing is known of them: `undeclared` of these were labelled elsewhere, and nothing was
+    declared since. unfinished: the number of a later draw that is still being labelled."""
+
+    known: int
+    chosen: int
+    by: list[alignment.report.DrawnBy]
+    undeclared: int
+    unfinished: int | None
+
+
+def how_labelled(criterion: Criterion) -> HowLabelled:
+    drawn, declared = drawn_samples(criterion), declared_draw(criterion)
+    labelled = _with_label(criterion, [Q()])
+    chosen = labelled - drawn.chances.keys()
+    made = set(elsewhere(criterion).values_list("external_id", flat=True))
+    if declared is not None:
+        made -= set(elsewhere(criterion, declared.declared_at).values_list("external_id", flat=True))
+    latest, finished = draws_of(criterion).exclude(status=BatchStatus.DRAFT).first(), finished_draw(criterion)
+    is_unfinished = latest is not None and (finished is None or latest.number > finished.number)
+    return HowLabelled(
+        known=len(labelled) - len(chosen),
+        chosen=len(chosen),
+        by=drawn.by,
+        undeclared=len(made & chosen),
+        unfinished=latest.number if latest is not None and is_unfinished else None,
+    )

@@ -36,7 +36,7 @@ from annotate.core.trail import note
 from annotate.core.units import no_abstention
 from annotate.labels.consensus import lock_labelled_samples, settle_what_is_not_asked
 from annotate.models import Batch, BatchCriterion, Criterion, Project, User
-from annotate.models.batch import BatchStatus
+from annotate.models.batch import BatchStatus, Came
 from annotate.projects.criteria import add_criteria
 
 # A carried label lies in the task where it was given, and counts as before; in the new one where its rater is asked
@@ -314,7 +314,13 @@ def _open(project: Project, old: Criterion, new: Criterion, due_date: date | Non
         status=BatchStatus.OPEN,
         overlap=min(before.overlap, people) if before else people,
         relabels=old,
-        selection={"method": "relabel", "criterion": old.key, "from": old.version, "to": new.version},
+        selection={
+            "method": "relabel",
+            "criterion": old.key,
+            "from": old.version,
+            "to": new.version,
+            "came": Came.RENEWED,
+        },
         seed=random.SystemRandom().randint(0, MAX_SEED),
         due_date=due_date,
         created_by=actor,

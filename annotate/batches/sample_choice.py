@@ -1,10 +1,11 @@
 """Which samples a batch is made of: all, those whose metadata match, a random draw, or a list; how many people label
-each, and which expertise each needs."""
+each, and which expertise each needs; and with what chance each was chosen, or why (decision 29)."""
 
 from __future__ import annotations
 
 import random
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from django.db.models import QuerySet
@@ -14,17 +15,29 @@ from annotate.core.errors import Invalid
 from annotate.core.rows import next_position
 from annotate.core.texts import check_json, is_storable
 from annotate.models import Batch, BatchSample, Project, Sample
+from annotate.models.batch import CHOSEN_BY_PEOPLE, Came
 from annotate.samples.read import asked_keys, sample_tags, samples_keyed, samples_named
 
 SELECTION_METHODS = ("all", "filter", "random", "list")
-_SELECTION_FIELDS = {"method", "filter", "n", "seed"}
-_LIST_FIELDS = {"method", "samples", "note"}
+_SELECTION_FIELDS = {"method", "filter", "n", "seed", "came"}
+_LIST_FIELDS = {"method", "samples", "note", "came"}
 MAX_SEED = 2**31 - 1
 MAX_NOTE = 500
 
 
-def choose_samples(*, project: Project, selection: Mapping[str, Any]) -> tuple[list[int], dict[str, Any]]:
-    """Primary keys of the chosen samples in import order, and the selection as it is stored (with its seed)."""
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """keys: primary keys of the chosen samples, in import order. stored: what the batch keeps of the selection, with
+    its seed and how its samples came. chance: with which probability each of the project's samples is among them; None:
+    chosen, so that they stand for no other sample. Samples of one group are drawn together, so that of n asked for
+    there may be some more or fewer."""
+
+    keys: list[int]
+    stored: dict[str, Any]
+    chance: float | None
+
+
+def choose_samples(*, project: Project, selection: Mapping[str, Any]) -> Choice:
     method = selection.get("method", "all")
     if method not in SELECTION_METHODS:
         said = _("“%(method)s” – choose samples by one of %(known)s.")
@@ -42,11 +55,13 @@ def choose_samples(*, project: Project, selection: Mapping[str, Any]) -> tuple[l
         raise Invalid("bad_filter", _("Name at least one metadata key and value to filter by."))
     samples = _matching(project, conditions)
     keys = list(samples.order_by("id").values_list("id", flat=True))
-    stored: dict[str, Any] = {"method": method}
+    stored: dict[str, Any] = {"method": method, "came": Came.FILTER if conditions else Came.DRAWN}
+    if selection.get("came", stored["came"]) != stored["came"]:
+        raise Invalid("bad_came", _("came: only of a list can it be said how its samples were chosen."))
     if conditions:
         stored["filter"] = dict(conditions)
     if method != "random":
-        return keys, stored
+        return Choice(keys, stored, None if conditions else 1.0)
     n = selection.get("n")
     if not isinstance(n, int) or isinstance(n, bool) or n < 1:
         raise Invalid("bad_n", _("Say how many samples to draw: a whole number from 1."))
@@ -60,13 +75,17 @@ def choose_samples(*, project: Project, selection: Mapping[str, Any]) -> tuple[l
     return sorted(random.Random(seed).sample(keys, n)), {**stored, "n": n, "seed": seed}
 
 
-def _listed(project: Project, selection: Mapping[str, Any]) -> tuple[list[int], dict[str, Any]]:
+def _listed(project: Project, selection: Mapping[str, Any]) -> Choice:
     """Samples named one by one. The batch keeps them; its selection keeps how many they were, and why these."""
     names, note = selection.get("samples"), selection.get("note", "")
+    came = selection.get("came", Came.BY_HAND)
     if not isinstance(names, list | tuple) or not all(isinstance(name, str) for name in names):
         raise Invalid("bad_samples", _("samples: a list of the samples' own ids."))
     if not isinstance(note, str) or len(note) > MAX_NOTE or not is_storable(note):
         raise Invalid("bad_note", _("note: a text of up to %(most)d characters.") % {"most": MAX_NOTE})
+    if came not in CHOSEN_BY_PEOPLE:
+        said = _("came: how the samples of a list were chosen, one of %(known)s.")
+        raise Invalid("bad_came", said % {"known": ", ".join(CHOSEN_BY_PEOPLE)})
     check_json(list(names))
     wanted = set(names)
     found = dict(samples_named(project, wanted).order_by("id").values_list("external_id", "id"))
@@ -76,8 +95,8 @@ def _listed(project: Project, selection: Mapping[str, Any]) -> tuple[list[int], 
         if len(unknown) > 1:
             said = _("This project has no sample “%(name)s” and %(more)d more.")
         raise Invalid("unknown_sample", said % {"name": unknown[0][:80], "more": len(unknown) - 1})
-    stored = {"method": "list", "n": len(found)} | ({"note": note} if note else {})
-    return list(found.values()), stored
+    stored = {"method": "list", "n": len(found), "came": came} | ({"note": note} if note else {})
+    return Choice(list(found.values()), stored, None)
 
 
 def _matching(project: Project, conditions: Mapping[str, Any]) -> QuerySet[Sample]:

@@ -237,18 +237,22 @@ def extend_batch(
 
 
 def _add(batch: Batch, selection: Mapping[str, Any], tags_of: Mapping[int, Collection[str]]) -> int:
-    chosen, stored = choose_samples(project=batch.project, selection=selection)
+    choice = choose_samples(project=batch.project, selection=selection)
     there = set(batch.batch_samples.values_list("sample_id", flat=True))
-    new = [pk for pk in chosen if pk not in there]
+    new = [pk for pk in choice.keys if pk not in there]
     if not new:
         return 0
     rows = add_samples(batch, new)
+    # With all of them in it every chance is 1. What else is added has none: which of these it would have drawn, had
+    # the batch not had them already, is not known. A planned draw is labelled in its own random order, which ends here.
+    if choice.chance == 1 and batch.selection["method"] in ("all", "random"):
+        batch.batch_samples.update(probability=1, stratum=1)
     if len(tags_of) < batch.overlap:
         said = _("An overlap of %(overlap)d needs at least %(overlap)d people; %(chosen)d are still active here.")
         raise Invalid("too_few_annotators", said % {"overlap": batch.overlap, "chosen": len(tags_of)})
     check_tags(batch, tags_of)
-    make_tasks(batch, rows, tags_of)
-    _set(batch, selection={**batch.selection, "extensions": [*batch.selection.get("extensions", []), stored]})
+    make_tasks(batch, _asked(batch, rows), tags_of)
+    _set(batch, selection={**batch.selection, "extensions": [*batch.selection.get("extensions", []), choice.stored]})
     return len(new)
 
 

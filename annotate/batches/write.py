@@ -31,8 +31,7 @@ from annotate.batches.checks import (
 from annotate.batches.sample_choice import add_samples, check_seed, choose_samples, new_seed
 from annotate.core.errors import Invalid
 from annotate.models import Batch, BatchCriterion, Criterion, Membership, Project, User
-from annotate.models.batch import ConsensusRule, Strategy
-from annotate.samples.read import sample_tags, samples_named
+from annotate.models.batch import Came, ConsensusRule, Strategy
 from annotate.samples.read import asked_keys, sample_tags, samples_keyed, samples_named
 
 
@@ -64,8 +63,8 @@ def create_batch(
 
     selection: {"method": "all"} | {"method": "filter", "filter": {metadata key: value}} |
     {"method": "random", "n": int, "seed"?: int, "filter"?: {…}} | {"method": "list", "samples": [their own ids],
-    "note"?: why these}. A random selection without a seed of its own uses the batch's; a seed is drawn here when none
-    is given, and stored.
+    "note"?: why these, "came"?: how they were chosen (Came)}. A random selection without a seed of its own uses the
+    batch's; a seed is drawn here when none is given, and stored.
 
     chances: for a list that was drawn elsewhere (judges.reports.next_samples), each sample's own id -> its
     probability of being drawn and its stratum. Such a batch is labelled in random order, so that what is labelled when
@@ -98,16 +97,18 @@ def create_batch(
         check_seed(seed)
         if selection.get("method") == "random" and selection.get("seed") is None:
             selection = {**selection, "seed": seed}
-    chosen, stored_selection = choose_samples(project=project, selection=selection)
+    choice = choose_samples(project=project, selection=selection)
+    chosen, stored = choice.keys, choice.stored
     if not chosen:
         raise Invalid("no_samples", _("No sample matches this choice."))
     seed = seed if seed is not None else new_seed()
-    by_sample = {}
+    by_sample = {} if choice.chance is None else dict.fromkeys(chosen, (choice.chance, 1))
     if chances:
         ids = samples_named(project, chances).values_list("pk", "external_id")
         by_sample = {pk: chances[name] for pk, name in ids}
         if by_sample.keys() != set(chosen):
             raise Invalid("bad_chances", _("Every sample of a draw has a chance, and no other sample."))
+        stored = {**stored, "came": Came.DRAWN}
         random.Random(seed).shuffle(chosen)
     with transaction.atomic():
         Project.objects.select_for_update(no_key=True).get(pk=project.pk)
@@ -116,7 +117,7 @@ def create_batch(
             number=next_number(project),
             name=name,
             overlap=overlap,
-            selection=stored_selection,
+            selection=stored,
             seed=seed,
             due_date=due_date,
             created_by=created_by,

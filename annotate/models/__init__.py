@@ -1,5 +1,5 @@
-from annotate.models.batch import Batch, BatchCriterion, BatchSample, Task
 from annotate.models.account import ApiToken, Attempts
+from annotate.models.batch import Batch, BatchCriterion, BatchSample, DeclaredDraw, Task
 from annotate.models.label import GoldAnswer, Label, LabelEvent, LessonRead, Verdict, VerdictEvent
 from annotate.models.project import AuditEntry, Criterion, Flag, Invite, Membership, Project, Rater, User
 from annotate.models.sample import ClaimEdit, Sample
@@ -14,6 +14,7 @@ __all__ = [
     "BatchSample",
     "ClaimEdit",
     "Criterion",
+    "DeclaredDraw",
     "Flag",
     "GoldAnswer",
     "ImportJob",

@@ -41,6 +41,26 @@ class ConsensusRule(models.TextChoices):
     THRESHOLD = "threshold", _("Threshold")
 
 
+class Came(models.TextChoices):
+    """How the samples of a batch came to be asked about (decision 29)."""
+
+    # With a known chance: their labels can stand for other samples.
+    DRAWN = "drawn", _("Drawn with a known chance")
+    FILTER = "filter", _("Those that match a filter")
+    BY_HAND = "by_hand", _("Named one by one")
+    TRIAGE = "triage", _("Left to people by a judge")
+    FLIPPED = "flipped", _("A judge decided them differently than before")
+    DISPUTED = "disputed", _("People or judges disagreed on them")
+    FLAGGED = "flagged", _("Somebody flagged them")
+    RETURNED = "returned", _("Labelled again")
+    # Labels on an earlier version of the criterion are given anew: each came as the one that it renews.
+    RENEWED = "renewed", _("Labels given anew")
+
+
+# What may be said of a list of samples.
+CHOSEN_BY_PEOPLE = (Came.BY_HAND, Came.TRIAGE, Came.FLIPPED, Came.DISPUTED, Came.FLAGGED, Came.RETURNED)
+
+
 class Batch(models.Model):
     """tag_key: the metadata key whose value says which expertise a sample needs (Membership.tags); "": none."""
 
@@ -81,7 +101,7 @@ class Batch(models.Model):
         "annotate.Criterion", on_delete=models.PROTECT, null=True, blank=True, related_name="relabelled_by"
     )
     # How the samples were chosen: {"method": "all" | "filter" | "random" | "list", "filter": {...}, "n": int,
-    # "seed": int, "note": why those of a list}.
+    # "seed": int, "note": why those of a list, "came": how (Came)}.
     selection = models.JSONField(default=dict)
     # Seed of the assignment, so that it can be made again.
     seed = models.BigIntegerField()
@@ -141,8 +161,8 @@ class BatchSample(models.Model):
     overlap = models.PositiveSmallIntegerField(default=1, db_default=1)
     # The expertise it needs, from its metadata; "": any.
     tag = models.TextField(blank=True, default="", db_default="")
-    # Of a draw whose chances are known: this sample's own, and the stratum that it was drawn from, from 1. None: chosen
-    # in any other way, so that it stands for no other sample.
+    # Where chances are known (of all samples 1, of n at random of N n/N, or of a planned draw): this sample's own, and
+    # the stratum that it was drawn from, from 1. None: chosen in any other way, so that it stands for no other sample.
     probability = models.FloatField(null=True, blank=True)
     stratum = models.PositiveSmallIntegerField(null=True, blank=True)
 
@@ -181,6 +201,51 @@ class BatchCriterion(models.Model):
 
     def __str__(self) -> str:
         return f"{self.batch_id}: {self.criterion_id}"
+
+
+class HowDeclared(models.TextChoices):
+    ALL = "all", _("All samples there were have been labelled")
+    RANDOM = "random", _("They were drawn at random")
+    COLUMN = "column", _("Each sample’s chance of being drawn is in its metadata")
+    # Takes an earlier word back; never stored.
+    UNKNOWN = "unknown", _("Not known: they count in no guarantee")
+
+
+class DeclaredDraw(models.Model):
+    """How the samples came that were labelled elsewhere, on one criterion in all of its versions, by an admin's word.
+
+    It is about the labels there were at that time. labelled: of how many samples these are. population: of how many
+    samples they were drawn (random). column: the metadata key with each sample's chance (column).
+    """
+
+    project = models.ForeignKey("annotate.Project", on_delete=models.PROTECT, related_name="declared_draws")
+    key = models.SlugField(max_length=60, db_index=False)
+    how = models.CharField(max_length=7, choices=HowDeclared)
+    labelled = models.PositiveIntegerField()
+    population = models.PositiveIntegerField(null=True, blank=True)
+    column = models.TextField(blank=True, default="")
+    declared_at = models.DateTimeField()
+    # By None: on the command line.
+    declared_by = models.ForeignKey(
+        "annotate.User", on_delete=models.PROTECT, null=True, blank=True, related_name="+", db_index=False
+    )
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["project", "key"], name="declared_draw_once_per_criterion"),
+            models.CheckConstraint(
+                condition=Q(how=HowDeclared.ALL, population__isnull=True, column="")
+                | (
+                    Q(how=HowDeclared.RANDOM, population__isnull=False, column="")
+                    & Q(population__gte=models.F("labelled"))
+                )
+                | (Q(how=HowDeclared.COLUMN, population__isnull=True) & ~Q(column="")),
+                name="declared_draw_says_what_it_takes",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.project_id}, {self.key}: {self.how}"
 
 
 class TaskStatus(models.TextChoices):

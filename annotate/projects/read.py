@@ -50,6 +50,12 @@ def one_batch(project: Project, number: int) -> Batch:
     return first_or_raise(batches, Http404(_("This project has no batch %(number)s.") % {"number": number}))
 
 
+def without_why(batch: Batch) -> Batch:
+    """Without what says why these samples: it may say what a judge said of them. Not to be saved."""
+    batch.selection = {name: value for name, value in batch.selection.items() if name not in ("note", "came")}
+    return batch
+
+
 def one_sample(project: Project, sample_id: int) -> Sample:
     samples = Sample.objects.filter(project=project, pk=sample_id)
     return first_or_raise(samples, Http404(_("This project has no such sample.")))

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from typing import Any, cast
 
 import alignment
-from annotate.batches.draws_read import chances_of
+from annotate.batches.draws_read import drawn_samples
 from annotate.core.blindness import SYSTEM, Reader, annotator_numbers, may_know_names
 from annotate.labels.read import seconds_per_choice
 from annotate.labels.settled_read import unsettled_units, waiting_labels
@@ -33,7 +33,7 @@ def evidence_of(criterion: Criterion, *, reader: Reader, settled_only: bool = Tr
     """
     columns, verdicts = rating_columns(criterion, reader=reader), verdict_columns(criterion, reader=reader)
     samples = {sample for sample, _ in (*columns.units, *verdicts.values)}
-    seconds = seconds_per_choice(criterion)
+    seconds, drawn = seconds_per_choice(criterion), drawn_samples(criterion)
     hurried = too_fast_tasks(task for task in columns.tasks if task is not None)
     return replace(
         _of_people(criterion, columns, verdicts),
@@ -43,7 +43,8 @@ def evidence_of(criterion: Criterion, *, reader: Reader, settled_only: bool = Tr
         too_fast=[task in hurried for task in columns.tasks],
         before=[alignment.report.Before(*row) for row in labels_before(criterion, reader=reader)],
         metadata=metadata_of(criterion.project, samples),
-        chances={name: alignment.report.Chance(*chance) for name, chance in chances_of(criterion).items()},
+        chances={name: alignment.report.Chance(*chance) for name, chance in drawn.chances.items()},
+        drawn_by=drawn.by,
         sizes=unit_counts(criterion, samples),
         dropped=dropped_claims(criterion, samples),
         abstained=abstentions(criterion.project) if criterion.unit == UnitKind.CLAIM else 0,

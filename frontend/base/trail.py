@@ -10,6 +10,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, gettext_noop
 
 from annotate.core.units import KIND_ORDER, parse_unit
+from annotate.models.batch import HowDeclared
 from annotate.models.label import VerdictMethod
 from annotate.models.project import Role
 from annotate.models.transfer import ImportKind
@@ -73,6 +74,7 @@ NOTED = {
     "verdicts.settled": gettext_noop(
         "settled %(subject)s, version %(version)s, from %(needed)s labels: %(written)s verdicts."
     ),
+    "labels.declared": gettext_noop("said how the samples of %(subject)s came that were labelled elsewhere: %(how)s."),
     "verdicts.accepted": gettext_noop("settled disputed units at once (%(method)s): %(settled)s."),
     "release.created": gettext_noop("made release %(subject)s (%(format)s): %(rows)s rows."),
     "release.downloaded": gettext_noop("downloaded release %(subject)s (%(format)s)."),
@@ -149,7 +151,9 @@ CLAIM_EDITS = {
 }
 
 # Details whose values have a name, by the detail's name.
-_CHOICES: dict[str, type[TextChoices]] = {"role": Role, "before": Role, "kind": ImportKind, "method": VerdictMethod}
+_CHOICES: dict[str, type[TextChoices]] = {
+    "role": Role, "before": Role, "kind": ImportKind, "method": VerdictMethod, "measure": Measure, "how": HowDeclared,
+}  # fmt: skip
 
 # Entries whose subject is a criterion.
 _ABOUT_CRITERION = ("criterion.", "report.made", "test.looked", "labels.declared", "verdicts.settled", "gold.drawn")

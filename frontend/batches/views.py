@@ -34,7 +34,7 @@ from annotate.core.blindness import SYSTEM
 from annotate.core.errors import Refusal
 from annotate.labels.gold_read import known_answers
 from annotate.models import Batch
-from annotate.models.batch import RUNNING_BATCH_STATUSES, BatchStatus, TaskStatus
+from annotate.models.batch import RUNNING_BATCH_STATUSES, BatchStatus, Came, TaskStatus
 from annotate.models.project import UnitKind
 from annotate.projects.read import one_batch
 from annotate.tasks.read import one_task, task_rows
@@ -142,6 +142,9 @@ def _detail(page: ProjectPage, number: int) -> dict[str, Any]:
         "left_out": left_out(found),
         "flags": open_flags(found),
         "may_change": page.may("batches.change"),
+        "drawn": found.batch_samples.filter(probability__isnull=False).count(),
+        "chosen": found.batch_samples.filter(probability__isnull=True).count(),
+        "came": Came(found.selection["came"]).label,
         "asks_about_claims": found.criteria.filter(unit=UnitKind.CLAIM).exists(),
     }
     if not is_draft:

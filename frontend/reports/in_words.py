@@ -5,9 +5,11 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Mapping
+from datetime import date
 from html import escape, unescape
 from typing import Any
 
+from django.utils.formats import date_format
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop
 
@@ -122,6 +124,27 @@ _VERDICTS = {
     ),
 }
 _MARKED = re.compile(f"{MARK}([^{MARK}]*){MARK}")
+
+
+# By how labelled samples came (alignment.report.DrawnBy).
+_DRAWN_BY = {
+    "all": gettext_noop("%(n)s: all samples, in batch %(batch)s, made by %(by)s on %(day)s"),
+    "random": gettext_noop("%(n)s: drawn at random for batch %(batch)s by %(by)s on %(day)s"),
+    "planned": gettext_noop("%(n)s: drawn with known chances for batch %(batch)s by %(by)s on %(day)s"),
+    "before": gettext_noop("%(n)s: labelled before batch %(batch)s was drawn; they stand for themselves"),
+    "declared_all": gettext_noop("%(n)s: all samples, declared by %(by)s on %(day)s"),
+    "declared_random": gettext_noop("%(n)s: drawn at random, declared by %(by)s on %(day)s"),
+    "declared_column": gettext_noop("%(n)s: drawn with the chances in their metadata, declared by %(by)s on %(day)s"),
+}
+
+
+def drawn_by_in_words(row: Mapping[str, Any]) -> str:
+    """Whence the chances of labelled samples are known: a DrawnBy as a dict."""
+    day = date_format(date.fromisoformat(row["day"]), "DATE_FORMAT")
+    by = row["by"] or _("an admin, on the command line,")
+    said = {"n": f"{row['samples']:,}", "batch": row["batch"], "by": by, "day": day}
+    sentence = _DRAWN_BY[row["how"]]
+    return _(sentence) % said
 
 
 def in_words(remark: Mapping[str, Any] | None) -> str:

@@ -17,6 +17,7 @@ from annotate.batches.criterion_change_read import versions_of
 from annotate.batches.write import create_batch
 from annotate.core.errors import Conflict
 from annotate.models import Batch, Criterion, User
+from annotate.models.batch import Came
 from annotate.projects.read import current_criteria, one_criterion
 from frontend.base.pages import ProjectPage, RefusalsShown, project_view, status_of
 from frontend.batches.forms import WhoLabelsForm
@@ -252,7 +253,12 @@ def _make(page: ProjectPage, criterion: Criterion, form: WhoLabelsForm, look: Lo
     return create_batch(
         project=page.project,
         criteria=[criterion],
-        selection={"method": "list", "samples": names, "note": note % {"judge": look.judge.name, "look": look.number}},
+        selection={
+            "method": "list",
+            "samples": names,
+            "note": note % {"judge": look.judge.name, "look": look.number},
+            "came": Came.TRIAGE,
+        },
         created_by=page.user,
         **given,
     )

@@ -85,6 +85,8 @@ def fingerprint_of(evidence: alignment.report.Evidence, parameters: dict[str, An
     add([tuple(row) for row in sorted(evidence.before, key=str)])
     add(sorted((sample, sorted(values.items())) for sample, values in evidence.metadata.items()))
     add([(name, *chance) for name, chance in sorted(evidence.chances.items())])
+    if evidence.drawn_by:
+        add(["drawn_by", [tuple(row) for row in evidence.drawn_by]])
     add(sorted(evidence.sizes.items()))
     add(sorted(evidence.measures.items()))
     if evidence.dropped:

@@ -16,7 +16,7 @@ from django.http import Http404
 from django.utils.translation import gettext as _
 
 from alignment.base.estimate import Remark, remark
-from annotate.batches.draws_read import finished_draw
+from annotate.batches.draws_read import declared_draw, finished_draw
 from annotate.core.blindness import Reader
 from annotate.core.errors import Conflict
 from annotate.core.rows import first_or_raise
@@ -177,7 +177,9 @@ def data_version(criterion: Criterion) -> str:
     draw = finished_draw(criterion)
     lower = Judge.objects.filter(project_id=criterion.project_id, higher_is_better=False).order_by("pk")
     falling = ",".join(str(judge) for judge in lower.values_list("pk", flat=True))
-    return "/".join(map(str, [FIGURES_VERSION, *counts, falling, None if draw is None else draw.pk]))
+    said, required = declared_draw(criterion), requirement_of(criterion).updated_at
+    drawn = [None if draw is None else draw.pk, None if said is None else said.declared_at]
+    return "/".join(map(str, [FIGURES_VERSION, *counts, falling, *drawn, required]))
 
 
 def pending_key(criterion_id: int, labels: Labels = "settled") -> str:

@@ -16,15 +16,29 @@ from django.db import connection
 from django.db.models import Exists, OuterRef
 from django.utils import timezone
 
-from annotate.models import Batch, BatchSample, Criterion, Label, Task, Verdict
-from judges.models import AlignmentReport, Judge, JudgeVersion, Score
+from annotate.models import (
+    Batch,
+    BatchCriterion,
+    BatchSample,
+    ClaimEdit,
+    Criterion,
+    DeclaredDraw,
+    Label,
+    Sample,
+    Task,
+    Verdict,
+)
+from judges.models import AlignmentReport, Judge, JudgeVersion, Requirement, Score
 from judges.reports.read import FIGURES_VERSION, data_version, has_report_on, pending_key
 from judges.reports.requests import request_report
 
 _TURN = "reports-look"
 _SEEN = f"reports-seen:{FIGURES_VERSION}"
 # What a version of data is made of (judges.reports.read.data_version), and the reports themselves.
-_WATCHED = (Label, Task, Verdict, Batch, BatchSample, Criterion, Score, Judge, JudgeVersion, AlignmentReport)
+_WATCHED = (
+    *(Label, Task, Verdict, Batch, BatchCriterion, BatchSample, Criterion, Sample, ClaimEdit),
+    *(DeclaredDraw, Score, Judge, JudgeVersion, Requirement, AlignmentReport),
+)
 
 
 @dataclass(frozen=True, slots=True)

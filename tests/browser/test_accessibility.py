@@ -137,6 +137,7 @@ PAGES = [
     ("remy", "/p/demo/reports/support/compare/"),
     ("alma", "/p/demo/reports/support/triage/?" + JUDGE),
     ("alma", "/p/demo/reports/support/planner/"),
+    ("alma", "/p/demo/reports/support/labels/"),
     ("alma", "/p/demo/reports/support/planner/?n=5"),
     ("alma", "/p/demo/reports/support/outcomes/?" + JUDGE),
     ("alma remy", "/p/stages/judges/"),

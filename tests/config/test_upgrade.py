@@ -44,6 +44,8 @@ INSTALLATION = Path(__file__).with_name("installation_d79ca33.sql.xz")
 # stays as it is.
 FROZEN = ("judges_alignmentreport", "judges_look")
 CHANGED = ("django_migrations", *FROZEN)
+# What batches know since then of how their samples came.
+CAME = ("selection", "probability", "stratum")
 # Where Django writes what new tables are called.
 GROW = ("django_content_type", "auth_permission")
 # What followed from a verdict, or from a model, and what a verdict on the human ceiling was called.
@@ -108,8 +110,9 @@ def _columns() -> dict[str, str]:
             """SELECT table_name, string_agg(quote_ident(column_name), ', ' ORDER BY ordinal_position)
                  FROM information_schema.columns JOIN information_schema.tables USING (table_schema, table_name)
                 WHERE table_schema = 'public' AND table_type = 'BASE TABLE' AND table_name <> ALL(%s)
+                  AND column_name <> ALL(%s)
                 GROUP BY table_name""",
-            [list(CHANGED)],
+            [list(CHANGED), list(CAME)],
         )
         return dict(cursor.fetchall())
 

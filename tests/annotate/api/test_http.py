@@ -317,7 +317,7 @@ def test_the_seed_of_a_batch_draws_its_samples(world: World) -> None:
     for selection in ({"method": "random", "n": 9}, {"method": "random", "n": 9, "seed": 5}):
         number = client.post("/api/projects/desk/batches/", {**sent, "selection": selection}).json()["number"]
         batch = world.project.batches.get(number=number)
-        assert (batch.seed, batch.selection) == (5, {"method": "random", "n": 9, "seed": 5})
+        assert (batch.seed, batch.selection) == (5, {"method": "random", "came": "drawn", "n": 9, "seed": 5})
         drawn.append(list(batch.batch_samples.values_list("sample_id", flat=True)))
     assert drawn[0] == drawn[1]
     own = client.post(

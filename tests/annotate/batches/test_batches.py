@@ -33,7 +33,7 @@ from tests.annotate.labels.test_consensus import imported
 
 
 def chosen(world: World, selection: dict[str, Any]) -> list[str]:
-    keys, _ = choose_samples(project=world.project, selection=selection)
+    keys = choose_samples(project=world.project, selection=selection).keys
     return [Sample.objects.get(pk=key).external_id for key in keys]
 
 
@@ -84,12 +84,14 @@ def test_choosing_by_metadata(ten: World, selection: dict[str, Any], numbers: An
 
 
 def test_a_random_choice_can_be_made_again_from_what_is_stored(ten: World) -> None:
-    keys, stored = choose_samples(project=ten.project, selection={"method": "random", "n": 4})
-    assert stored.keys() == {"method", "n", "seed"}
-    assert choose_samples(project=ten.project, selection=stored) == (keys, stored)
-    assert keys == sorted(keys)
-    assert len(set(keys)) == 4
-    others = {tuple(choose_samples(project=ten.project, selection={**stored, "seed": seed})[0]) for seed in range(20)}
+    choice = choose_samples(project=ten.project, selection={"method": "random", "n": 4})
+    assert choice.stored.keys() == {"method", "n", "seed", "came"}
+    assert choose_samples(project=ten.project, selection=choice.stored) == choice
+    assert choice.keys == sorted(choice.keys)
+    assert len(set(choice.keys)) == 4
+    others = {
+        tuple(choose_samples(project=ten.project, selection={**choice.stored, "seed": seed}).keys) for seed in range(20)
+    }
     assert len(others) > 5
 
 
@@ -102,7 +104,7 @@ def test_a_list_is_of_the_projects_own_samples_in_import_order(ten: World) -> No
     assert chosen(ten, {"method": "list", "samples": ["s7", "s2", "s10", "s2"]}) == ["s2", "s7", "s10"]
     batch = ten.batch(selection={"method": "list", "samples": ["s3", "s1"], "note": "They look odd."}, opened=False)
     # The ids stand in the batch's own rows, once.
-    assert batch.selection == {"method": "list", "n": 2, "note": "They look odd."}
+    assert batch.selection == {"method": "list", "n": 2, "note": "They look odd.", "came": "by_hand"}
     assert [row.sample.external_id for row in batch.batch_samples.all()] == ["s1", "s3"]
     # s99 is a sample of another project.
     with pytest.raises(Invalid, match="no sample “s11” and 1 more"):

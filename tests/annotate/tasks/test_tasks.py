@@ -303,7 +303,8 @@ def test_more_samples(world: World, strategy: str) -> None:
         make_sample(world.project, number)
     for _twice in range(2):
         batch = extend(world, batch, selection={"method": "all"})
-    assert batch.selection == {"method": "all", "extensions": [{"method": "all"}]}
+    every = {"method": "all", "came": "drawn"}
+    assert batch.selection == {**every, "extensions": [every]}
     assert actions() == ["batch.extended"]
     assert batch.batch_samples.count() == 8
     assert set(Counter(batch.tasks.values_list("sample_id", flat=True)).values()) == {2}

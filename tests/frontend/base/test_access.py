@@ -39,6 +39,7 @@ READ = {
     "reports/support/annotators/": REVIEWERS_READ,
     "reports/support/compare/": REVIEWERS_READ,
     "reports/support/planner/": REVIEWERS_READ,
+    "reports/support/labels/": REVIEWERS_READ,
     "reports/support/outcomes/": REVIEWERS_READ,
     "reports/support/triage/": REVIEWERS_READ,
     "judges/endpoints/": ADMIN,
@@ -87,6 +88,7 @@ WRITE = {
     "reports/": REVIEWERS_READ,
     "reports/support/": REVIEWERS_READ,
     "reports/support/triage/": ADMIN,
+    "reports/support/labels/": ADMIN,
 }
 
 

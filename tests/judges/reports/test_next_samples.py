@@ -10,8 +10,7 @@ import pytest
 from django.db import IntegrityError, transaction
 
 from alignment.report import Before, Chance, report_figures
-from annotate.batches.draws_read import chances_of, draw_progress, finished_draw, unlabelled_samples
-from annotate.batches.steps import close_batch, open_batch
+from annotate.batches.draws_read import draw_progress, drawn_samples, finished_draw, unlabelled_samples
 from annotate.batches.steps import close_batch, count_single_labels, discount_single_labels, open_batch
 from annotate.batches.write import create_batch
 from annotate.core.blindness import SYSTEM
@@ -193,18 +192,18 @@ def test_who_was_labelled_later_is_stood_for_by_the_draw(
 ) -> None:
     batch = open_batch(batch=make(world, grade))
     label(batch)
-    before = chances_of(grade)
+    before = drawn_samples(grade).chances
     assert sum(chance == (1.0, 0) for chance in before.values()) == 60
     later = next(name for name in samples if name not in before)
     add_labels(grade, samples, [(later, "answer", "ann", 4)])
-    assert chances_of(grade) == before
+    assert drawn_samples(grade).chances == before
 
 
 def test_a_second_draw_stands_for_what_the_first_left(world: World, grade: Criterion) -> None:
     label(open_batch(batch=make(world, grade)))
-    first = chances_of(grade)
+    first = drawn_samples(grade).chances
     label(open_batch(batch=make(world, grade, 30)))
-    second = chances_of(grade)
+    second = drawn_samples(grade).chances
     assert sum(1 / probability for probability, _ in second.values()) == pytest.approx(200)
     assert {name for name, chance in second.items() if chance == (1.0, 0)} == first.keys()
 
