@@ -67,7 +67,7 @@ def kappa_matrix(reference: Reference, comparisons: Sequence[Comparison], titles
     people, left_out = _most_active(base, {unit for _, values in judges for unit in values})
     names = [f"p{place}" for place in range(len(people))] + [f"j{place}" for place in range(len(judges))]
     # Sorted by name p0, p1, p10, p2 …: the table below goes by our own order, so that doesn't matter.
-    ratings = _joined(base, people, [values for _, values in judges])
+    ratings = _joined(reference, people, [values for _, values in judges])
     cells: dict[tuple[str, str], dict[str, Any]] = {}
     for pair in pairwise(ratings, rng=reference.rng("matrix")):
         cell = {"kappa": pair.kappa.value, "low": pair.kappa.low, "high": pair.kappa.high, "reason": pair.kappa.reason}
@@ -98,15 +98,15 @@ def _most_active(base: Ratings, judged: set[UnitKey]) -> tuple[list[str], int]:
     return [base.raters[code] for code in order[:MAX_PEOPLE]], max(0, len(order) - MAX_PEOPLE)
 
 
-def _joined(base: Ratings, people: Sequence[str], judges: Sequence[Mapping[UnitKey, Value]]) -> Ratings:
+def _joined(reference: Reference, people: Sequence[str], judges: Sequence[Mapping[UnitKey, Value]]) -> Ratings:
     """One table of the chosen people and the judges, under short names: a judge may be called like a person."""
+    base = reference.base
     chosen = base.select_raters(people)
-    units = [chosen.unit_id(code) for code in chosen.unit]
+    units = [cast("UnitKey", chosen.unit_id(code)) for code in chosen.unit]
     raters = [f"p{code}" for code in chosen.rater]
     values = [code if chosen.levels is None else chosen.levels[code] for code in chosen.value.tolist()]
     for place, judge in enumerate(judges):
         units += judge.keys()
         raters += [f"j{place}"] * len(judge)
         values += judge.values()
-    clusters = [unit[0] for unit in units]  # type: ignore[index]
-    return Ratings.from_columns(units, raters, values, clusters, scale=base.scale, levels=base.levels)
+    return Ratings.from_columns(units, raters, values, reference.clusters(units), scale=base.scale, levels=base.levels)

@@ -49,12 +49,14 @@ def applied(
     level: float,
     rng: np.random.Generator,
     passes: Sequence[bool] | None = None,
+    groups: Mapping[str, str],
 ) -> Applied:
     """What a look makes of new scores.
 
     ``result`` and ``test`` are the look's row and cells (``looked``). ``samples`` names the sample of each score, None
-    for one that stands alone; scores of one sample, and test units of the same sample, are one cluster. ``passes``: of
-    a judge that answers with labels, whether each of them passes.
+    for one that stands alone; scores of one sample, and test units of the same sample, are one cluster, and so are all
+    of samples of one group (``groups``, as in Evidence). ``passes``: of a judge that answers with labels, whether each
+    of them passes.
 
     ``rate`` is of the whole batch, at the level of the look: the share that the judge passes, and the share that people
     would pass, corrected for the judge's errors on test (``corrected_rate``).
@@ -72,17 +74,20 @@ def applied(
     cells = [(sample, cell) for sample, counts in test.items() for cell, n in enumerate(counts) for _ in range(n)]
     judge, people = (np.array([cell in passed for _, cell in cells], dtype=np.bool_) for passed in ((FP, TP), (FN, TP)))
     code: dict[Hashable, int] = {}
-    labelled = [code.setdefault(sample, len(code)) for sample, _ in cells]
+    labelled = [code.setdefault(groups.get(sample, sample), len(code)) for sample, _ in cells]
     # A score without a sample is named by its place, which no sample's name equals.
-    others = [code.setdefault(place if name is None else name, len(code)) for place, name in enumerate(samples)]
+    others = [
+        code.setdefault(place if name is None else groups.get(name, name), len(code))
+        for place, name in enumerate(samples)
+    ]
     return Applied(
         verdict=verdict,
         probability=None if calibrator is None else calibrator.probability(given),
         grade=None if cuts is None else cuts.verdict(given),
         in_region=None if distance is None else far_from(given, threshold, distance),
         rate=corrected_rate(judge, people, labelled, verdict, others, rng=rng, level=level),
-        # By the samples on test, and those that hold the rarer of people's verdicts.
-        caveat=interval_caveat(clusters=len(test), rarer=rarer_samples(people, labelled)),
+        # By the groups on test, and those that hold the rarer of people's verdicts.
+        caveat=interval_caveat(clusters=len(set(labelled)), rarer=rarer_samples(people, labelled)),
     )
 
 
@@ -118,6 +123,6 @@ def audited(
     moments = sorted({arrived[unit] for unit in units})
     place = {moment: at for at, moment in enumerate(moments)}
     order = np.array([place[arrived[unit]] for unit in units], dtype=np.int64)
-    watch = watch_drift(wrong, [sample for sample, _ in units], order, certified, alpha=ALPHA)
+    watch = watch_drift(wrong, reference.clusters(units), order, certified, alpha=ALPHA)
     alarm = None if watch.alarm is None else moments[int(watch.arrived[watch.alarm])]
     return Audit(watch.error, alarm)

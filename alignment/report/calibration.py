@@ -165,11 +165,11 @@ def figures_of(judged: Judged, columns: Columns, found: CrossFit, name: str) -> 
 
 def _columns(judged: Judged, units: list[UnitKey], human: list[int], levels: int, higher_is_better: bool) -> Columns:
     fold_of = judged.reference.fold_of
-    samples: dict[str, int] = {}
+    groups: dict[str, int] = {}
     return Columns(
         score=np.array([judged.scores[unit] for unit in units], dtype=np.float64),
         human=np.array(human, dtype=np.int64),
-        sample=np.array([samples.setdefault(sample, len(samples)) for sample, _ in units], dtype=np.int64),
+        sample=np.array([groups.setdefault(one, len(groups)) for one in judged.reference.clusters(units)], np.int64),
         fold=np.array([fold_of[sample] for sample, _ in units], dtype=np.int64),
         levels=levels,
         higher_is_better=higher_is_better,

@@ -133,7 +133,7 @@ def _correlations(judged: Judged) -> dict[str, Any]:
     if human is None:
         return dict.fromkeys(_CORRELATIONS, Estimate.undefined(NO_NUMBERS).as_dict())
     units = [unit for unit in human if unit in judged.scores]
-    columns = ([judged.scores[u] for u in units], [human[u] for u in units], [u[0] for u in units])
+    columns = ([judged.scores[u] for u in units], [human[u] for u in units], judged.reference.clusters(units))
     return {name: measure(*columns, rng=judged.rng(name)).as_dict() for name, measure in _CORRELATIONS.items()}
 
 
@@ -164,7 +164,7 @@ def _label_agreement(judged: Judged) -> dict[str, Any] | None:
     found = judge_label_kappa(
         [human[unit] for unit in units],
         [judged.labels[unit] for unit in units],
-        [sample for sample, _ in units],
+        judged.reference.clusters(units),
         scale=judged.reference.ratings.scale,
         levels=judged.reference.ratings.levels,
         rng=judged.rng("labels"),

@@ -153,7 +153,7 @@ def _measured(
     """``look``: at test, its number; None: on dev."""
     split, level = ("dev", LEVEL) if look is None else ("test", level_of_look(look))
     positive = [judged.reference.positive[unit] for unit in decisions]
-    clusters = [sample for sample, _ in decisions]
+    clusters = judged.reference.clusters(decisions)
     passed = np.fromiter(decisions.values(), np.float64, len(decisions))
 
     def figures(at: float) -> ThresholdResult:

@@ -172,6 +172,15 @@ class Evidence:
     settled_only: bool = True
     declared: Sequence[Declared] = ()
     abstained: int = 0
+    groups: Mapping[str, str] = field(default_factory=dict)
+
+    def group_of(self, sample: str) -> str:
+        """What varies together: the cluster of intervals, and what folds and sides are made of."""
+        return self.groups.get(sample, sample)
+
+    def clusters(self, units: Iterable[UnitKey]) -> list[str]:
+        """The group of each unit."""
+        return [self.group_of(sample) for sample, _ in units]
 
     def samples(self) -> list[str]:
         """Those of which people or judges said something, in order."""
@@ -199,12 +208,12 @@ class Evidence:
         return replace(self, **columns)
 
     def ratings(self) -> Ratings:
-        """The labels on the criterion's own scale; the cluster is the sample."""
+        """The labels on the criterion's own scale; the cluster is the sample's group."""
         return Ratings.from_columns(
             self.units,
             self.raters,
             self.values,
-            [sample for sample, _ in self.units],
+            self.clusters(self.units),
             scale=self.criterion.scale,
             levels=self.criterion.levels or None,
         )
@@ -254,6 +263,7 @@ def evidence_as_dict(evidence: Evidence) -> dict[str, Any]:
         "whole": [_said(one) for one in evidence.whole],
         "measures": dict(evidence.measures),
         "abstained": evidence.abstained,
+        **({"groups": dict(evidence.groups)} if evidence.groups else {}),
     }
 
 
@@ -294,6 +304,7 @@ def evidence_from_dict(found: Mapping[str, Any]) -> Evidence:
         declared=[Declared(**row) for row in found["declared"]],
         abstained=found["abstained"],
         dropped=found["dropped"],
+        groups=found.get("groups", {}),
     )
 
 

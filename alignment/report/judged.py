@@ -28,7 +28,7 @@ class Judged:
 
     answers_labels: the judge answers with the criterion's options instead of numbers; a label among numbers is a
     failure. labels: those, else empty. scores: numbers of the units people said something about. decided: units with
-    a score and a pass or fail by people, of which `dev` and `test` are the two parts.
+    a score and a pass or fail by people; `dev` and `test` are those on these sides.
     """
 
     reference: Reference
@@ -65,11 +65,22 @@ class Judged:
 
     @cached_property
     def dev(self) -> list[UnitKey]:
-        return [unit for unit in self.decided if self.reference.evidence.is_dev[unit[0]]]
+        return self._on(is_dev=True)
 
     @cached_property
     def test(self) -> list[UnitKey]:
-        return [unit for unit in self.decided if not self.reference.evidence.is_dev[unit[0]]]
+        return self._on(is_dev=False)
+
+    def _on(self, *, is_dev: bool) -> list[UnitKey]:
+        sides = self.reference.evidence.is_dev
+        return [unit for unit in self.decided if sides.get(unit[0]) is is_dev]
+
+    @cached_property
+    def left_out(self) -> list[UnitKey]:
+        """Units with a score that count as neither pass nor fail by people, since they are not settled, of dev samples
+        and of those that have no side yet."""
+        is_dev = self.reference.evidence.is_dev
+        return sorted(unit for unit in self.reference.left_out & self.scores.keys() if is_dev.get(unit[0], True))
 
     def rng(self, figure: str) -> np.random.Generator:
         return self.reference.rng("align", about=(*self.said.name, figure))
@@ -105,7 +116,7 @@ class Judged:
         return (
             [self.scores[unit] for unit in units],
             [self.reference.positive[unit] for unit in units],
-            [sample for sample, _ in units],
+            self.reference.clusters(units),
         )
 
 

@@ -105,7 +105,7 @@ def _error(judged: Judged, decided: Decided, level: float) -> Estimate:
     """Share of a sample's decisions that are wrong, averaged over samples: what a drift watch holds audits against."""
     positive = judged.reference.positive
     wrong = np.array([said != positive[unit] for unit, said in decided.decisions.items()], dtype=np.float64)
-    row, rows = cluster_rows([sample for sample, _ in decided.decisions])
+    row, rows = cluster_rows(judged.reference.clusters(decided.decisions))
     shares = np.bincount(row, wrong, rows) / np.bincount(row, minlength=rows)
     plan = Plan("auto", judged.rng("test error"), level)
     found = proportion(shares, np.ones(rows), plan, name="error rate, mean over samples", undefined=NO_UNITS)
@@ -163,7 +163,7 @@ def _cutpoints(judged: Judged, look: int) -> dict[str, Any]:
     place = {value: at for at, value in enumerate(levels)}
     units = [unit for unit in judged.test if unit in labels]
     human = [place[labels[unit]] for unit in units]
-    scores, samples = [judged.scores[unit] for unit in units], [sample for sample, _ in units]
+    scores, samples = [judged.scores[unit] for unit in units], judged.reference.clusters(units)
 
     def figures(level: float) -> CalibrationFigures:
         rng = judged.rng("test cutpoints")

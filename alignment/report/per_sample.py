@@ -6,10 +6,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from alignment.base.arrays import Floats, Ints
+from alignment.base.arrays import Floats, Ints, cluster_rows
 from alignment.base.caveats import interval_caveat
 from alignment.base.estimate import Estimate, Remark, remark
-from alignment.base.interval import Plan, proportion
+from alignment.base.interval import Plan, share_of_trials
 from alignment.judging.bland_altman import bland_altman
 from alignment.judging.correlation import pearson, spearman
 from alignment.report.comparison import Comparison
@@ -98,6 +98,7 @@ class _Sheet:
         self.reference = reference
         units, evidence = reference.units, reference.evidence
         self.samples = {sample: row for row, sample in enumerate(dict.fromkeys(sample for sample, _ in units))}
+        self.cluster = cluster_rows([evidence.group_of(sample) for sample in self.samples])[0]
         self.sizes = np.array([evidence.sizes.get(sample, 0) for sample in self.samples], dtype=np.int64)
         self.width = int(self.sizes.max(initial=0))
         ranks = [_rank(int(unit.partition(":")[2]), evidence.dropped.get(sample, ())) for sample, unit in units]
@@ -190,12 +191,13 @@ def _metric(
         if measures.get(score.dimension, metric.key) == metric.key:
             about = {"title": title, "dimension": score.dimension, "whole": True, "on_dev": False}
             rows.append({**about, **_as_whole(sheet, metric, people, score)})
-    measured = [row["people"]["n"] for row in rows if row["people"]["n"]]
+    known = ~np.isnan(people)
+    measured = [row["people"]["clusters"] for row in rows if row["people"]["n"]]
     return {
         **found,
-        "people": _mean(people[~np.isnan(people)], sheet.rng(metric.key, "people"), metric).as_dict(),
+        "people": _mean(people[known], sheet.cluster[known], sheet.rng(metric.key, "people"), metric).as_dict(),
         "judges": rows,
-        "caveat": interval_caveat(clusters=min([counted, *measured])),
+        "caveat": interval_caveat(clusters=min([np.unique(sheet.cluster[known]).size, *measured])),
     }
 
 
@@ -223,19 +225,18 @@ def _beside(
     if not both.any():
         return dict.fromkeys(_FIGURES, Estimate.undefined(none).as_dict())
     human, said = people[both], judge[both]
-    # Every sample is its own cluster: it has one figure of each side.
-    cluster = np.arange(human.size)
+    cluster = sheet.cluster[both]
 
     def rng(figure: str) -> np.random.Generator:
         return sheet.rng(metric.key, *name, figure)
 
     if apart is None:
-        mean = _mean(said, rng("judge"), metric)
+        mean = _mean(said, cluster, rng("judge"), metric)
         difference = bland_altman(said, human, cluster, rng=rng("difference")).bias
     else:
-        mean = difference = Estimate.undefined(apart, n=human.size, clusters=human.size)
+        mean = difference = Estimate.undefined(apart, n=human.size, clusters=np.unique(cluster).size)
     return {
-        "people": _mean(human, rng("people"), metric).as_dict(),
+        "people": _mean(human, cluster, rng("people"), metric).as_dict(),
         "judge": mean.as_dict(),
         "difference": difference.as_dict(),
         "pearson": pearson(said, human, cluster, rng=rng("pearson")).as_dict(),
@@ -243,6 +244,6 @@ def _beside(
     }
 
 
-def _mean(values: Floats, rng: np.random.Generator, metric: Metric) -> Estimate:
+def _mean(values: Floats, cluster: Ints, rng: np.random.Generator, metric: Metric) -> Estimate:
     plan = Plan("auto", rng, 0.95)
-    return proportion(values, np.ones(values.size), plan, name=f"mean {metric.key}", undefined=NO_SAMPLE)
+    return share_of_trials(values, cluster, plan, name=f"mean {metric.key}", undefined=NO_SAMPLE)

@@ -230,7 +230,7 @@ def population_figures(judged: Judged) -> dict[str, Any]:
     else:
         # Higher is better: the weight is never below 0.
         score = np.array(values, dtype=np.float64) * (1 if judged.said.higher_is_better else -1)
-    samples = [unit[0] for unit, _ in chain(labelled, others)]
+    samples = judged.reference.clusters(unit for unit, _ in chain(labelled, others))
     number = dict(zip(dict.fromkeys(samples), count(), strict=False))
     cluster = np.fromiter(map(number.__getitem__, samples), np.int64, len(samples))
     found = ppi_mean(

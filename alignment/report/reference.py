@@ -101,6 +101,9 @@ class Reference:
         """The generator behind one figure of the criterion, ``about`` one judge where it is."""
         return generator(self.evidence.seed, *figure, self.evidence.criterion.key, *about)
 
+    def clusters(self, units: Iterable[UnitKey]) -> list[str]:
+        return self.evidence.clusters(units)
+
     def strata(self) -> dict[str, bool]:
         """Of each sample with a reference whether at least half of its units pass, to divide dev and test evenly."""
         votes: dict[str, list[bool]] = {}
@@ -110,11 +113,17 @@ class Reference:
 
     @cached_property
     def fold_of(self) -> dict[str, int]:
-        """The fold of each dev sample, 0..FOLDS-1, for everything that is cross-fitted: the same for every judge."""
-        strata = self.strata()
-        samples = [sample for sample in strata if self.evidence.is_dev[sample]]
-        dealt = folds(samples, [strata[sample] for sample in samples], FOLDS, self.rng("folds"))
-        return dict(zip(samples, dealt.tolist(), strict=True))
+        """The fold of each dev sample, 0..FOLDS-1, for everything that is cross-fitted: the same for every judge, and
+        for the samples of a group."""
+        votes: dict[str, list[bool]] = {}
+        samples = []
+        for sample, passes in self.strata().items():
+            if self.evidence.is_dev.get(sample, False):
+                samples.append(sample)
+                votes.setdefault(self.evidence.group_of(sample), []).append(passes)
+        strata = [2 * sum(said) >= len(said) for said in votes.values()]
+        dealt = dict(zip(votes, folds(list(votes), strata, FOLDS, self.rng("folds")).tolist(), strict=True))
+        return {sample: dealt[self.evidence.group_of(sample)] for sample in samples}
 
 
 def reference_of(evidence: Evidence) -> Reference:

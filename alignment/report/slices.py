@@ -43,7 +43,7 @@ def judge_slices(reference: Reference, one: Comparison) -> dict[str, Any]:
         found = slices_at_threshold(
             [float(one.decisions[unit]) for unit in units],
             [reference.positive[unit] for unit in units],
-            [sample for sample, _ in units],
+            reference.clusters(units),
             0.5,
             columns,
             within="none",
@@ -68,19 +68,21 @@ def _columns(
     reference: Reference, units: list[tuple[str, str]]
 ) -> tuple[dict[str, list[Hashable]], list[dict[str, Any]]]:
     """Of each key that is used the value of every unit, None where it has none or one of too few samples."""
-    metadata = reference.evidence.metadata
+    metadata, group_of = reference.evidence.metadata, reference.evidence.group_of
     samples = {sample for sample, _ in units}
-    counts: dict[str, Counter[Hashable]] = defaultdict(Counter)
+    groups: dict[str, dict[Hashable, set[str]]] = defaultdict(lambda: defaultdict(set))
     for sample in sorted(samples):
         for key, value in metadata.get(sample, {}).items():
-            counts[key][value] += 1
+            groups[key][value].add(group_of(sample))
+    counts = {key: Counter({value: len(some) for value, some in of.items()}) for key, of in groups.items()}
+    every = len(set(map(group_of, samples)))
     columns: dict[str, list[Hashable]] = {}
     skipped, slices = [], 0
     for key in sorted(counts, key=lambda key: (-counts[key].total(), key)):
         large = {
             value: value
             for value, count in counts[key].items()
-            if count >= MIN_CLUSTERS and len(samples) - count >= MIN_CLUSTERS
+            if count >= MIN_CLUSTERS and every - count >= MIN_CLUSTERS
         }
         why = _unfit(len(counts[key]), len(large))
         if why is None and (len(columns) == MAX_KEYS or slices + len(large) > MAX_SLICES):
@@ -196,5 +198,5 @@ def _rate(
     reference: Reference, one: Comparison, units: list[UnitKey], wrong: dict[UnitKey, bool], week: str = "all"
 ) -> Estimate:
     plan = Plan("auto", reference.rng("weeks", about=(*one.said.name, week)), 0.95)
-    hit, samples = np.array([wrong[unit] for unit in units]), np.array([sample for sample, _ in units])
+    hit, samples = np.array([wrong[unit] for unit in units]), np.array(reference.clusters(units))
     return share_of_trials(hit, samples, plan, name="error rate", undefined=NO_UNITS)

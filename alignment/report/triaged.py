@@ -43,7 +43,7 @@ def triage_figures(reference: Reference, one: Comparison) -> dict[str, Any]:
     # Two scores may be further apart than the greatest number.
     margin = np.nan_to_num(np.fromiter(one.margins.values(), np.float64, len(one.margins)))
     positive = np.array([reference.positive[unit] for unit in one.margins])
-    row, _ = cluster_rows([sample for sample, _ in one.margins])
+    row, _ = cluster_rows(reference.clusters(one.margins))
     rng = reference.rng("triage", about=one.said.name)
     found = risk_coverage(margin, positive, row, 0.0, rng=rng)
     wrong, plan = (margin >= 0) != positive, Plan("auto", rng, CONFIDENCE)

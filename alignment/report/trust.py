@@ -64,7 +64,7 @@ def caveat_of_judge(judged: Judged) -> Remark | None:
     units = [unit for unit in judged.labels if unit in human]
     if not units:
         return None
-    samples, values = [sample for sample, _ in units], encode([human[unit] for unit in units])[0]
+    samples, values = judged.reference.clusters(units), encode([human[unit] for unit in units])[0]
     return interval_caveat(clusters=len(set(samples)), rarer=rarer_samples(values, samples))
 
 
@@ -73,5 +73,4 @@ def caveat_of_people(reference: Reference) -> Remark | None:
     ratings = reference.ratings
     if not len(ratings):
         return None
-    samples = len({sample for sample, _ in reference.evidence.units})
-    return interval_caveat(clusters=samples, rarer=rarer_samples(ratings.value, ratings.cluster))
+    return interval_caveat(clusters=ratings.n_clusters, rarer=rarer_samples(ratings.value, ratings.cluster))

@@ -44,7 +44,7 @@ def _pr_auc(reference: Reference, one: Comparison) -> dict[str, Any]:
         reason = NO_PASSES if reference.passing is None else NO_SCORES if reference.positive else NO_REFERENCE
         none = Estimate.undefined(reason, method="PR AUC").as_dict()
         return {"passes": none, "fails": none, "share": None}
-    scores, samples = [one.scores[unit] for unit in units], [sample for sample, _ in units]
+    scores, samples = [one.scores[unit] for unit in units], reference.clusters(units)
     positive = np.array([reference.positive[unit] for unit in units])
     higher, rng = one.said.higher_is_better, reference.rng("pr auc", about=one.said.name)
     return {
@@ -68,7 +68,7 @@ def _distance(reference: Reference, one: Comparison) -> dict[str, Any]:
     human = reference.mean or {}
     units = list(placed)
     said, people = np.array([placed[unit] for unit in units]), np.array([human[unit] for unit in units])
-    samples = np.array([sample for sample, _ in units])
+    samples = np.array(reference.clusters(units))
     measured = bland_altman(said, people, samples, rng=reference.rng("bland altman", about=one.said.name))
     return {**found, **estimates_as_dicts(measured, _LIMITS), "bands": _bands(said, people, levels)}
 
@@ -146,12 +146,12 @@ def judge_steadiness(reference: Reference, one: Comparison) -> dict[str, Any]:
     else:
         units = [unit for unit, values in read.items() for _ in values]
         values = list(chain.from_iterable(read.values()))
-        samples, rng = [sample for sample, _ in units], reference.rng("steadiness", about=one.said.name)
+        samples, rng = reference.clusters(units), reference.rng("steadiness", about=one.said.name)
         pooled = self_consistency(units, ["judge"] * len(units), values, samples, rng=rng).pooled
         found |= {"basis": basis, **estimates_as_dicts(pooled, ("agreement", "flip_rate"))}
     if answers and not one.labels:
         scores = [float(value) for value in chain.from_iterable(answers.values())]
-        found["moved"] = _moved(answers, reference.rng("moved", about=one.said.name)).as_dict()
+        found["moved"] = _moved(reference, answers, reference.rng("moved", about=one.said.name)).as_dict()
         found["scores"] = [min(scores), max(scores)]
     return found
 
@@ -187,9 +187,9 @@ def _readings(
     return {unit: [next(decided) for _ in values] for unit, values in answers.items()}, "pass or fail", None
 
 
-def _moved(answers: dict[UnitKey, list[Value]], rng: np.random.Generator) -> Estimate:
+def _moved(reference: Reference, answers: dict[UnitKey, list[Value]], rng: np.random.Generator) -> Estimate:
     """Mean over units of the mean distance of two answers."""
-    row, _ = cluster_rows([sample for sample, _ in answers])
+    row, _ = cluster_rows(reference.clusters(answers))
     distances = np.array([_apart(np.array(values, dtype=np.float64)) for values in answers.values()])
     table = Totals.of_columns(row, np.stack([np.ones(distances.size), distances]))
     plan, name, bounds = Plan("auto", rng, 0.95), "mean distance of two answers", (0.0, np.inf)

@@ -47,6 +47,7 @@ class Sample(
     entities = s.ListField(child=s.CharField())
     retrieved_doc_ids = s.ListField(child=s.CharField())
     relevant_doc_ids = s.ListField(child=s.CharField())
+    group_key = Of("Samples of one group vary together, such as the answers to one question; empty: it stands alone.")
     metadata = FreeObject()
 
     def get_claims(self, sample: models.Sample) -> list[dict[str, Any]]:

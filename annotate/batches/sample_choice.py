@@ -4,6 +4,7 @@ each, and which expertise each needs; and with what chance each was chosen, or w
 from __future__ import annotations
 
 import random
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -16,7 +17,7 @@ from annotate.core.rows import next_position
 from annotate.core.texts import check_json, is_storable
 from annotate.models import Batch, BatchSample, Project, Sample
 from annotate.models.batch import CHOSEN_BY_PEOPLE, Came
-from annotate.samples.read import asked_keys, sample_tags, samples_keyed, samples_named
+from annotate.samples.read import asked_keys, groups_of, sample_tags, samples_keyed, samples_named
 
 SELECTION_METHODS = ("all", "filter", "random", "list")
 _SELECTION_FIELDS = {"method", "filter", "n", "seed", "came"}
@@ -72,7 +73,22 @@ def choose_samples(*, project: Project, selection: Mapping[str, Any]) -> Choice:
     if seed is None:
         seed = new_seed()
     check_seed(seed)
-    return sorted(random.Random(seed).sample(keys, n)), {**stored, "n": n, "seed": seed}
+    groups = _in_groups(project, keys)
+    drawn = random.Random(seed).sample(groups, max(1, round(n * len(groups) / len(keys))))
+    chance = None if conditions else len(drawn) / len(groups)
+    return Choice(sorted(key for group in drawn for key in group), {**stored, "n": n, "seed": seed}, chance)
+
+
+def _in_groups(project: Project, keys: Sequence[int]) -> list[list[int]]:
+    """Samples that vary together, such as the answers to one question, are drawn together: of half a group the chance
+    would be known, but not how the rest of it varies."""
+    named = groups_of(project)
+    if not named:
+        return [[key] for key in keys]
+    found: dict[str, list[int]] = defaultdict(list)
+    for key, name in samples_keyed(keys).order_by("id").values_list("id", "external_id"):
+        found[named.get(name, name)].append(key)
+    return list(found.values())
 
 
 def _listed(project: Project, selection: Mapping[str, Any]) -> Choice:

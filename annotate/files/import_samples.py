@@ -4,7 +4,7 @@ New samples are copied in, the same again is left alone, and other content under
 
 Samples that a run of a pipeline pushes come the same way. A pipeline answers the same questions in every version, under
 the same ids, and an id is there once in a project. So such a sample is named by both: `kb-001`, pushed as version `v7`,
-becomes `kb-001@v7`. A version has no `@` of its own: the last one always divides the two.
+becomes `kb-001@v7`. A version has no `@` of its own: the last one always divides the two. All of an id are one group.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ import orjson
 from annotate.core.rows import execute
 from annotate.core.units import MAX_UNITS
 from annotate.files import cells as values
-from annotate.files.cells import structured
+from annotate.files.cells import as_cells, structured
 from annotate.files.copy_into import NULL, CopyInto, json, text, text_array
-from annotate.files.fields import METADATA, SAMPLE_FIELDS, squeeze
+from annotate.files.fields import LATER_SPELLINGS, METADATA, SAMPLE_FIELDS, squeeze
 from annotate.files.import_engine import Importer, Importing
 from annotate.files.problems import MAX_ID_CHARACTERS, VERSION_MARK, Attempts, RowError
 from annotate.files.sample_rows import SPELLINGS
@@ -69,12 +69,16 @@ _METADATA_SPELLINGS = frozenset({"metadata", "meta"})
 _FROM_FILE, _SPLIT = ClaimsSource.FILE.value.encode(), ClaimsSource.SPLIT.value.encode()
 _ABSTAINED_FROM_FILE, _ABSTAINED_BY_RULE = AbstainedSource.FILE.value.encode(), AbstainedSource.RULE.value.encode()
 _MAX_PLANS = 1000
+_LATER = [frozenset(map(squeeze, names)) for names in LATER_SPELLINGS]
 
 
 @dataclass(frozen=True, slots=True)
 class BuiltSample:
+    """group: as the row names it; None where it names none."""
+
     external_id: str
     content_hash: bytes
+    group: str | None
     line: bytes
     has_answer: bool
 
@@ -145,6 +149,7 @@ class SampleBuilder:
             hashed += b"\tabstained " + abstained[0]
         content_hash = hashlib.blake2b(hashed, digest_size=16).digest()
         external_id = self._external_id(row, plan, content_hash)
+        group = _group(row, plan)
         line = b"\t".join(
             (
                 self._project,
@@ -153,9 +158,10 @@ class SampleBuilder:
                 content,
                 claims_json,
                 *abstained,
+                text(self._pushed_group(external_id, plan) if group is None else group),
             )
         )
-        return BuiltSample(external_id, content_hash, line, answer is not None)
+        return BuiltSample(external_id, content_hash, group, line, answer is not None)
 
     def look_through(self, row: dict[str, Any], attempt: Attempts) -> str | None:
         """Everything that is wrong with a row that `build` refused, one error for each field. Returns the row's id, if
@@ -177,6 +183,7 @@ class SampleBuilder:
             if column is not None:
                 attempt(read, row[column], column)
         attempt(self._pipeline_version, row, plan)
+        attempt(_group, row, plan)
         return attempt(self._external_id, row, plan, b"") if "id" in plan.column else None
 
     def _external_id(self, row: dict[str, Any], plan: _Plan, content_hash: bytes) -> str:
@@ -194,6 +201,11 @@ class SampleBuilder:
                 excerpt=own,
             )
         return named
+
+    def _pushed_group(self, external_id: str, plan: _Plan) -> str:
+        """What a pipeline answers under one id in every version is one group; a file's samples stand alone."""
+        is_named = self._pipeline and "id" in plan.column
+        return external_id.removesuffix(f"{VERSION_MARK}{self._pipeline}") if is_named else ""
 
     def _pipeline_version(self, row: dict[str, Any], plan: _Plan) -> bytes:
         value = _value(row, plan, "pipeline_version")
@@ -225,6 +237,11 @@ class SampleBuilder:
 def _value(row: dict[str, Any], plan: _Plan, field: str) -> Any:
     column = plan.column.get(field)
     return None if column is None else row[column]
+
+
+def _group(row: dict[str, Any], plan: _Plan) -> str | None:
+    value = _value(row, plan, "group_key")
+    return None if value is None else values.identifier(value, plan.column["group_key"])
 
 
 def _from_cells(row: dict[str, Any], plan: _Plan, read: Callable[[str, str], Any] = structured) -> dict[str, Any]:
@@ -332,6 +349,20 @@ def _answer_b(row: dict[str, Any], plan: _Plan, answer: str | None) -> bytes:
     return text(value)
 
 
+class _Built(NamedTuple):
+    """A row's sample; `before`: as earlier versions would have read it, where otherwise."""
+
+    number: int
+    line: int | None
+    sample: BuiltSample
+    before: list[BuiltSample]
+
+
+_GROUP = """
+    UPDATE annotate_sample s SET group_key = given.group_key
+      FROM unnest(%(samples)s::text[], %(groups)s::text[]) AS given (sample, group_key)
+     WHERE s.project_id = %(project)s AND s.external_id = given.sample
+"""
 
 
 class SampleImporter(Importer):
@@ -345,15 +376,16 @@ class SampleImporter(Importer):
         self._builder = SampleBuilder(
             importing.project.pk, importing.mapping, typed=importing.typed, pipeline=importing.pipeline
         )
+        self._earlier = lru_cache(maxsize=_MAX_PLANS)(self._earlier_builder)
         self._copy = CopyInto(Sample, COLUMNS)
         # The first import has nothing to compare with, so its COPY stays open from the first row to the last.
         self._compare = Sample.objects.filter(project=importing.project).exists()
         self._row_of: dict[str, int] = {}
         self._row_of_normal_form: dict[str, int] = {}
-        self._created = self._unchanged = 0
+        self._created = self._unchanged = self._grouped = self._unanswered = 0
 
     def take(self, rows: list[NumberedRow]) -> None:
-        built: list[tuple[int, int | None, BuiltSample]] = []
+        built: list[_Built] = []
         build, keep_id = self._builder.build, self._keep_id
         for number, line, row in rows:
             try:
@@ -362,34 +394,71 @@ class SampleImporter(Importer):
             except RowError as error:
                 self._importing.refuse(self._problems(row, number) or [error], number, line)
             else:
-                built.append((number, line, sample))
-        new = self._new(built) if self._compare else [sample for _, _, sample in built]
+                before = self._as_before(row) if self._compare else []
+                built.append(_Built(number, line, sample, before))
+                self._unanswered += not sample.has_answer
+        new = self._new(built) if self._compare else [one.sample for one in built]
         if self._importing.writing:
             self._copy.write([sample.line for sample in new])
             self._created += len(new)
 
     def finish(self) -> dict[str, Any]:
         self._copy.pause()
-        return {"created": self._created, "unchanged": self._unchanged}
+        unanswered = {"without_answer": self._unanswered} if self._unanswered else {}
+        grouped = {"grouped": self._grouped} if self._grouped else {}
+        return {"created": self._created, "unchanged": self._unchanged, **grouped, **unanswered}
 
     def close(self) -> None:
         self._copy.abandon()
 
-    def _new(self, built: list[tuple[int, int | None, BuiltSample]]) -> list[BuiltSample]:
-        """Those that the project has not yet. Another content under the same id is an error."""
-        self._copy.pause()
-        known = dict(
-            Sample.objects.filter(
-                project=self._project, external_id__in=[sample.external_id for _, _, sample in built]
-            ).values_list("external_id", "content_hash")
+    def _earlier_builder(self, late: tuple[str, ...]) -> SampleBuilder:
+        """Reads rows as a version did in which these columns were no field."""
+        return SampleBuilder(
+            self._project.pk,
+            {**dict.fromkeys(late, METADATA), **self._importing.mapping},
+            typed=self._importing.typed,
+            pipeline=self._importing.pipeline,
         )
-        new = []
-        for number, line, sample in built:
-            present = known.get(sample.external_id)
-            if present is None:
-                new.append(sample)
-            elif bytes(present) == sample.content_hash:
-                self._unchanged += 1
+
+    def _as_before(self, row: dict[str, Any]) -> list[BuiltSample]:
+        """The sample as earlier versions read it, where that is another one and was one at all."""
+        late: tuple[str, ...] = ()
+        found = []
+        for names in reversed(_LATER):
+            since = tuple(name for name in row if squeeze(name) in names and name not in self._importing.mapping)
+            if since:
+                late += since
+                with suppress(RowError):
+                    found.append(self._earlier(late).build(row))
+        return found
+
+    def _new(self, built: list[_Built]) -> list[BuiltSample]:
+        """Those that the project has not yet. Another content under the same id is an error, and so is another group;
+        a sample that stood alone may be given one."""
+        self._copy.pause()
+        readings = [one for each in built for one in (each.sample, *each.before)]
+        known: dict[str, bytes] = {}
+        group_of: dict[str, str] = {}
+        for external_id, content_hash, group in Sample.objects.filter(
+            project=self._project, external_id__in={one.external_id for one in readings}
+        ).values_list("external_id", "content_hash", "group_key"):
+            known[external_id], group_of[external_id] = bytes(content_hash), group
+        new, others = [], []
+        same: list[tuple[str, _Built]] = []
+        for one in built:
+            read = (one.sample, *one.before)
+            found = next((each for each in read if known.get(each.external_id) == each.content_hash), None)
+            if found is not None:
+                same.append((found.external_id, one))
+            elif one.sample.external_id not in known:
+                new.append(one.sample)
+            else:
+                others.append(one)
+        exported = self._exported([one.sample.external_id for one in others])
+        for one in others:
+            number, line, sample, _before = one
+            if sample.content_hash in exported[sample.external_id]:
+                same.append((sample.external_id, one))
             else:
                 conflict = RowError(
                     "conflict",
@@ -399,7 +468,44 @@ class SampleImporter(Importer):
                     excerpt=sample.external_id,
                 )
                 self._importing.problems.add(conflict, number, line)
+        self._take_groups(same, group_of)
         return new
+
+    def _take_groups(self, same: list[tuple[str, _Built]], group_of: Mapping[str, str]) -> None:
+        """Of samples that are there already, each with its id: a group that the file names, where they had none."""
+        given: dict[str, str] = {}
+        for external_id, (number, line, sample, _reading) in same:
+            before = group_of[external_id]
+            if sample.group is None or sample.group == before:
+                self._unchanged += 1
+            elif before:
+                another = RowError(
+                    "conflict",
+                    f"The project has “{external_id[:80]}” in the group “{before[:80]}”. A sample never leaves its "
+                    "group, as figures rest on it.",
+                    field="group_key",
+                    excerpt=sample.group,
+                )
+                self._importing.problems.add(another, number, line)
+            else:
+                self._grouped += 1
+                given[external_id] = sample.group
+        if given and self._importing.writing:
+            execute(_GROUP, {"project": self._project.pk, "samples": list(given), "groups": list(given.values())})
+
+    def _exported(self, external_ids: list[str]) -> dict[str, set[bytes]]:
+        """The hashes that these samples have when they come back from our exports: PostgreSQL keeps no order of an
+        object's keys, CSV has no empty text, and evaluation libraries have no ids of contexts."""
+        found: dict[str, set[bytes]] = {}
+        if not external_ids:
+            return found
+        for sample in Sample.objects.filter(project=self._project, external_id__in=external_ids):
+            hashes = found.setdefault(sample.external_id, set())
+            for spelled in SPELLINGS:
+                row = spelled(sample)
+                with suppress(RowError):
+                    hashes.add(self._builder.build(row if self._importing.typed else as_cells(row)).content_hash)
+        return found
 
     def _problems(self, row: dict[str, Any], number: int) -> list[RowError]:
         attempt = Attempts()

@@ -37,7 +37,10 @@ class Sample(models.Model):
     abstained: whether the answer only says that it has none; it then has no claims, whatever `claims` holds
     (docs/decisions/0026-abstentions.md). None, and no source, without an answer.
     key_facts, entities: [str].
-    `content_hash` covers everything that was imported, so that importing the same content again changes nothing.
+    group_key: of samples that vary together, such as the answers to one question; empty: the sample stands alone, and
+    its group is its own id (`annotate.samples.read.groups_of`).
+    `content_hash` covers everything that was imported but id and group, so that importing the same content again
+    changes nothing.
     """
 
     project = models.ForeignKey("annotate.Project", on_delete=models.PROTECT, related_name="samples")
@@ -60,6 +63,7 @@ class Sample(models.Model):
     retrieved_doc_ids = ArrayField(models.TextField(), default=list)
     relevant_doc_ids = ArrayField(models.TextField(), default=list)
     pipeline_version = models.TextField(blank=True, default="")
+    group_key = models.TextField(blank=True, default="", db_default="")
     metadata = models.JSONField(default=dict)
     content_hash = models.BinaryField(max_length=16)
     created_at = models.DateTimeField(auto_now_add=True, db_default=Now())
@@ -82,6 +86,8 @@ class Sample(models.Model):
             # Which claims aren't there: for the queue of reviewers, which touches no row but those that it shows
             # (annotate.core.units.no_abstention).
             models.Index(fields=["id"], name="sample_abstaining", condition=models.Q(abstained=True)),
+            # Most projects have no groups, and this tells at once.
+            models.Index(fields=["project"], name="sample_grouped", condition=~models.Q(group_key="")),
         ]
 
     def __str__(self) -> str:

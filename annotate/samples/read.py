@@ -30,6 +30,13 @@ def samples_named(project: Project, names: Collection[str]) -> QuerySet[Sample]:
     return Sample.objects.filter(project=project).extra(where=["external_id = ANY(%s)"], params=[sorted(names)])
 
 
+def groups_of(project: Project, names: Collection[str] | None = None) -> dict[str, str]:
+    """Of those samples, of all or of these, whose group is not their own id: the group, by own id."""
+    samples = Sample.objects.filter(project=project) if names is None else samples_named(project, names)
+    grouped = samples.exclude(group_key="").exclude(group_key=F("external_id"))
+    return dict(grouped.order_by(Collate("external_id", "C")).values_list("external_id", "group_key"))
+
+
 def samples_keyed(keys: Collection[int]) -> QuerySet[Sample]:
     """Those with these primary keys."""
     return Sample.objects.extra(where=["annotate_sample.id = ANY(%s)"], params=[list(keys)])

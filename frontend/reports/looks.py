@@ -30,7 +30,7 @@ from frontend.reports.parts import judge_url
 from frontend.reports.shown import Shown, from_to, percent, shown
 from judges.certificates.drift_read import drift_sentence
 from judges.certificates.gate import Gate, gate_markdown, held_to
-from judges.certificates.validity import Validity, certificate_validity
+from judges.certificates.validity import Validity, certificate_validity, next_look
 from judges.certificates.write import issue_certificate, look_at_test
 from judges.models import Judge, Look
 from judges.reports.read import FIGURES_VERSION
@@ -115,12 +115,6 @@ class Cost:
     wider: str
 
 
-def next_look(criterion: Criterion, judge_name: str) -> int:
-    """The number that the next look with this judge would have."""
-    last = Look.objects.filter(criterion=criterion, judge__name=judge_name).order_by("-number").first()
-    return 1 if last is None else last.number + 1
-
-
 def cost_of(look: int) -> Cost:
     """Kept in the cache: the statistics take a second to load, and this is all that most page views want of them."""
     found: Cost | None = cache.get(key := f"cost-of-look:{FIGURES_VERSION}:{look}")
@@ -142,9 +136,8 @@ def looks_context(criterion: Criterion, judge_name: str, dimension: str) -> dict
     return {
         "history": [_in_history(look) for look in looks],
         "latest": None if latest is None else look_in_full(latest),
-        "is_last": latest is not None and latest is looks[0],
         "several_dimensions": len({look.dimension for look in looks}) > 1,
-        "next": cost_of(1 if not looks else looks[0].number + 1),
+        "next": cost_of(next_look(criterion)),
     }
 
 
@@ -177,7 +170,7 @@ def look_in_short(look: Look) -> dict[str, Any]:
         "threshold": number(look.result["threshold"]),
         "sign": "≥" if higher_is_better else "≤",
         "calibrator": calibrator_in_words(look.result["calibrated"]["calibrator"]),
-        "region": region_in_words(look.result["region"], higher_is_better),
+        "region": "" if look.is_out_of_date else region_in_words(look.result["region"], higher_is_better),
     }
 
 
@@ -268,7 +261,7 @@ def looks_section(page: ProjectPage, criterion: Criterion, judge: str, dimension
         "may_certify": (
             page.may("certificates.issue")
             and latest is not None
-            and found["is_last"]
+            and not latest["look"].is_out_of_date
             and not hasattr(latest["look"], "certificate")
         ),
         **_certificate(page, criterion, judge, dimension),
@@ -330,7 +323,7 @@ def look(page: ProjectPage, key: str) -> HttpResponse:
             "criterion": criterion,
             "judge": judge,
             "dimension": dimension,
-            "cost": cost_of(next_look(criterion, judge)),
+            "cost": cost_of(next_look(criterion)),
             "back": judge_url(page, key, judge, dimension),
         }
         return page.render("reports/report_look.html", context)

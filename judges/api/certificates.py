@@ -65,7 +65,8 @@ class LooksView(ProjectAPIView):
     def post(self, request: Request, data: dict[str, Any], slug: str) -> Look:
         """Looks at the test half with one judge.
 
-        Each look is counted, and the intervals of later ones are wider. Looking again while nothing has changed gives
+        Each look at the criterion is counted, over its versions and all judges, and the intervals of later ones are
+        wider. Looking again while nothing has changed gives
         the earlier look and costs nothing. `dimension` is needed for a judge that measures several things.
         """
         return look_at_test(
@@ -96,7 +97,8 @@ class CertificatesView(ProjectAPIView):
     def post(self, request: Request, data: dict[str, Any], slug: str) -> Certificate:
         """Issues the certificate of a look.
 
-        `look` is the look's `id`. Only the latest look of a judge at a criterion can be certified.
+        `look` is the look's `id`. Only the latest look with a judge at a criterion can be certified, and none that is
+        out of date.
         """
         looks = Look.objects.filter(pk=data["look"], criterion__project=self.project)
         look = first_or_raise(looks, Http404("There is no such look in this project."))

@@ -58,15 +58,18 @@ class LookRequest(Shape, required="criterion judge"):
 class Look(
     Shape,
     of=models.Look,
-    shows="id number criterion criterion_version judge judge_version dimension level fingerprint result created_at "
-    "created_by",
+    shows="id number criterion criterion_version judge judge_version dimension level out_of_date fingerprint result "
+    "created_at created_by",
 ):
-    number = Of("The how-many-eth of this judge on this criterion.")
+    number = Of("The how-many-eth at this criterion, over its versions and all judges.")
     criterion = s.CharField(source="criterion.key")
     criterion_version = s.IntegerField(source="criterion.version")
     judge = s.CharField(source="judge.name")
     judge_version = s.CharField(source="version.label")
     level = Of("Of its intervals: what earlier looks have left.")
+    out_of_date = s.BooleanField(
+        source="is_out_of_date", help_text="It was taken before what a look promises changed, and can't be relied on."
+    )
     fingerprint = Of("Of what it rests on.")
     result = FreeObject(help_text="What it showed (docs/statistics.md).")
     created_at = Moment()
@@ -92,7 +95,8 @@ class Certificate(
     Shape,
     of=models.Certificate,
     shows="number criterion criterion_version judge judge_version judge_hash dimension label_fingerprint look level "
-    "threshold higher_is_better calibrator cutpoints region kappa tpr tnr confusion error trust created_at created_by",
+    "out_of_date threshold higher_is_better calibrator cutpoints region kappa tpr tnr confusion error trust "
+    "created_at created_by",
 ):
     criterion = s.CharField(source="look.criterion.key")
     criterion_version = s.IntegerField(source="look.criterion.version")
@@ -102,6 +106,7 @@ class Certificate(
     label_fingerprint = s.CharField(source="look.fingerprint")
     look = s.IntegerField(source="look.number")
     level = s.FloatField(source="look.level")
+    out_of_date = s.BooleanField(source="look.is_out_of_date", help_text="Its look is, and so is the certificate.")
     threshold = s.FloatField(source="look.result.threshold", allow_null=True)
     higher_is_better = s.BooleanField(source="look.judge.higher_is_better")
     calibrator = FreeObject(source="look.result.calibrated.calibrator", allow_null=True)

@@ -16,7 +16,7 @@ from annotate.core.errors import Conflict, Invalid
 from annotate.core.scales import Value, normalise
 from annotate.files.problems import MAX_ID_CHARACTERS
 from annotate.models import Project, Sample
-from annotate.samples.read import pipeline_versions, unit_counts
+from annotate.samples.read import groups_of, pipeline_versions, samples_named, unit_counts
 from judges.certificates.validity import valid_certificate
 from judges.core.scores_read import load_scores
 from judges.models import LARGEST_SCORE, Certificate, Look
@@ -66,15 +66,17 @@ def apply_certificate(
 
 def apply_scores(certificate: Certificate, scores: Sequence[NewScore]) -> AppliedBatch:
     look = certificate.look
+    project, test = look.criterion.project, look.samples["test"]
     found = alignment.report.applied(
         look.result,
-        look.samples["test"],
+        test,
         [one.score for one in scores],
         [one.sample for one in scores],
         passes=[one.passes for one in scores],
         higher_is_better=look.judge.higher_is_better,
         level=look.level,
-        rng=alignment.report.generator(look.criterion.project.seed, "apply", look.fingerprint),
+        rng=alignment.report.generator(project.seed, "apply", look.fingerprint),
+        groups=groups_of(project, {*test, *(one.sample for one in scores if one.sample is not None)}),
     )
     return AppliedBatch(certificate, scores, found)
 

@@ -23,7 +23,8 @@ from annotate.core.units import without_abstentions
 from annotate.labels.read import counting_labels, latest_per_rater
 from annotate.labels.settled_read import HOLDING, STANDING, Standing, unsettled_units, waiting_labels
 from annotate.models import Label, Verdict
-from annotate.models.label import DECIDED_METHODS, VerdictState
+from annotate.models.label import DECIDED_METHODS
+from annotate.samples.read import groups_of
 from annotate.verdicts.evidence_read import asked
 from annotate.verdicts.ratings_read import UnitKey
 from judges.core.scores_read import among, load_scores
@@ -192,6 +193,7 @@ def _people(
         verdicts=verdicts,
         unsettled=unsettled_units(units, here, standings),
         waiting=waiting_labels(units, here, standings),
+        groups=groups_of(criterion.project, names),
     )
     since = certificate.created_at
     return alignment.report.reference_of(evidence), {unit: moment for unit, moment in known.items() if moment > since}

@@ -38,9 +38,9 @@ def gate(
 ) -> Gate:
     """Holds the lower bound of the certified kappa on test against the bar.
 
-    Fails as well when there is no certificate, when judge or criterion are no longer what was certified, when the judge
-    is shown to err more often than certified, and when the certificate rests on too few samples. Raises Invalid as
-    `certificate_validity`, and for a bar outside -1..1.
+    Fails as well when there is no certificate, when judge or criterion are no longer what was certified, when its look
+    is out of date, when the judge is shown to err more often than certified, or may, and when the certificate rests on
+    too few samples. Raises Invalid as `certificate_validity`, and for a bar outside -1..1.
     """
     found = certificate_validity(
         project=project, criterion_key=criterion_key, judge_name=judge_name, dimension=dimension

@@ -30,14 +30,16 @@ class Left:
 
 
 def latest_look(criterion: Criterion, judge: Mapping[str, Any]) -> Look | None:
-    """The latest look at test with this version of the judge; `judge` names it by judge, version and dimension."""
+    """The latest look at test with this version of the judge; `judge` names it by judge, version and dimension. None
+    where that is out of date."""
     looks = Look.objects.filter(
         criterion=criterion,
         judge__name=judge["judge"],
         version__label=judge["version"],
         dimension=judge["dimension"],
     )
-    return looks.select_related("criterion", "judge", "version").order_by("-number").first()
+    latest = looks.select_related("criterion", "judge", "version").order_by("-number").first()
+    return None if latest is None or latest.is_out_of_date else latest
 
 
 def left_to_people(look: Look) -> Left | None:

@@ -1,9 +1,12 @@
 """Whether a judge's certificate is still valid: no more once judge or criterion changed, the test half was looked at
-again, or the judge has drifted. That rule's one home."""
+with it again, what a look promises has changed, or the judge has drifted, or may have. That rule's one home; and how
+looks are counted."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+
+from django.db.models import Max, QuerySet
 
 from annotate.core.errors import Conflict, Invalid
 from annotate.core.rows import first_or_raise
@@ -49,7 +52,7 @@ def certificate_validity(
         what = f"“{judge.name}”" if dimension is None else f"“{dimension}” of “{judge.name}”"
         sentence = f"{what} has no certificate for “{criterion.key}”."
         return Validity(criterion, judge, None, None, ("no_certificate", sentence))
-    why = _changed(criterion, judge, certificate) or _looked_since(certificate)
+    why = _changed(criterion, judge, certificate) or _out_of_date(certificate) or _looked_since(certificate)
     drift = None
     if why is None:
         drift = drift_of(certificate)
@@ -71,11 +74,36 @@ def valid_certificate(
     return found.valid
 
 
+def next_look(criterion: Criterion) -> int:
+    """The number that the next look at the criterion would have, with whichever judge."""
+    last = _ledger(criterion).aggregate(last=Max("number"))["last"]
+    return (last or 0) + 1
+
+
+def later_look(look: Look) -> Look | None:
+    """The latest look with the same judge at the same thing, where it came after this one."""
+    looks = _ledger(look.criterion).filter(judge=look.judge, dimension=look.dimension)
+    return looks.filter(number__gt=look.number).defer("samples").first()
+
+
+def _ledger(criterion: Criterion) -> QuerySet[Look]:
+    """Every look at the criterion, of any version and with any judge, the latest first."""
+    return Look.objects.filter(project=criterion.project_id, criterion_key=criterion.key)
+
+
+def _out_of_date(certificate: Certificate) -> tuple[str, str] | None:
+    look = certificate.look
+    if not look.is_out_of_date:
+        return None
+    return "out_of_date", (
+        f"Certificate {certificate.number} rests on look {look.number}, which was taken before what a look promises "
+        "changed: look again, and certify that look."
+    )
+
+
 def _looked_since(certificate: Certificate) -> tuple[str, str] | None:
     """The judge's latest look at the same thing has shown more than the one that was certified."""
-    look = certificate.look
-    looks = Look.objects.filter(criterion=look.criterion, judge=look.judge, dimension=look.dimension)
-    later = looks.filter(number__gt=look.number).defer("samples").first()
+    later = later_look(certificate.look)
     if later is None:
         return None
     sentence = f"Look {later.number} at test came after certificate {certificate.number}: certify that one."

@@ -14,7 +14,8 @@ from annotate.core.errors import Conflict, Invalid
 from annotate.core.text_tables import in_words
 from annotate.core.trail import note
 from annotate.models import Criterion, Project, User
-from judges.models import Certificate, JudgeVersion, Look
+from judges.certificates.validity import later_look, next_look
+from judges.models import PROMISE, Certificate, JudgeVersion, Look
 from judges.reports.evidence import fingerprint_of, full_evidence
 
 
@@ -26,7 +27,8 @@ def look_at_test(
     user: User | None = None,
     expected: int | None = None,
 ) -> Look:
-    """What the judge is worth on the samples that nothing was chosen on; the earlier look when nothing changed since.
+    """What the judge is worth on the samples that nothing was chosen on; the earlier look when nothing changed since,
+    unless it is out of date.
 
     Raises Invalid for a judge that the project doesn't have or that measures several things of which none is named, and
     Conflict, spending nothing, when there is nothing to see, or when another look would have this number than the one
@@ -46,20 +48,34 @@ def look_at_test(
             )
         said = offered[0]
         # Only what a look rests on: a label given anew with the same value must not make another look, which costs.
-        bare = replace(evidence, judges=[said], days=(), seconds=(), before=(), earlier=(), metadata={}, chances={})
-        bare = replace(bare, sizes={}, whole=(), measures={})
-        fingerprint = fingerprint_of(bare, {"what": "look"})
-        looks = Look.objects.filter(criterion=criterion, judge__name=judge_name)
-        same = looks.filter(fingerprint=fingerprint).first()
+        rests_on = alignment.report.Evidence(
+            criterion=evidence.criterion,
+            seed=evidence.seed,
+            units=evidence.units,
+            raters=evidence.raters,
+            values=evidence.values,
+            waiting=evidence.waiting,
+            verdicts=evidence.verdicts,
+            unsettled=evidence.unsettled,
+            settled_only=evidence.settled_only,
+            is_dev=evidence.is_dev,
+            judges=[said],
+        )
+        asked = set(rests_on.samples())
+        rests_on = replace(rests_on, groups={name: one for name, one in evidence.groups.items() if name in asked})
+        fingerprint = fingerprint_of(rests_on, {"what": "look"})
+        same = Look.objects.filter(
+            criterion=criterion, judge__name=judge_name, fingerprint=fingerprint, promise=PROMISE
+        ).first()
         if same is not None:
             return same
-        number = (looks.aggregate(last=Max("number"))["last"] or 0) + 1
+        number = next_look(criterion)
         if expected not in (None, number):
             raise Conflict(
                 "looked_meanwhile",
                 _("Somebody looked in between: yours would be look %(number)s now.") % {"number": number},
             )
-        found = alignment.report.looked(alignment.report.Judged(alignment.report.reference_of(evidence), said), number)
+        found = alignment.report.looked(alignment.report.Judged(alignment.report.reference_of(rests_on), said), number)
         if found.row["reason"] is not None:
             raise Conflict(
                 "nothing_to_see", _("Nothing was looked at: %(reason)s.") % {"reason": in_words(found.row["reason"])}
@@ -68,12 +84,15 @@ def look_at_test(
             judge__project_id=criterion.project_id, judge__name=judge_name, label=said.version
         )
         look = Look.objects.create(
+            project_id=criterion.project_id,
+            criterion_key=criterion.key,
             criterion=criterion,
             judge_id=version.judge_id,
             version=version,
             dimension=said.dimension,
             number=number,
             level=alignment.level_of_look(number),
+            promise=PROMISE,
             fingerprint=fingerprint,
             result=found.row,
             samples={"dev": found.dev, "test": found.test},
@@ -94,18 +113,26 @@ def look_at_test(
 def issue_certificate(*, look: Look, user: User | None = None) -> Certificate:
     """The certificate of a look; the one there is when it was issued before.
 
-    Raises Conflict for a look that is not the judge's latest: a later one has shown more, and cost more.
+    Raises Conflict for a look that is out of date, and for one that is not the judge's latest: a later one has shown
+    more, and cost more.
     """
     with transaction.atomic():
         project = Project.objects.select_for_update(no_key=True).get(pk=look.criterion.project_id)
         issued = Certificate.objects.filter(look=look).first()
         if issued is not None:
             return issued
-        last = Look.objects.filter(criterion=look.criterion, judge=look.judge).aggregate(last=Max("number"))["last"]
-        if look.number != last:
+        if look.is_out_of_date:
+            raise Conflict(
+                "out_of_date",
+                _("Look %(number)s is out of date: what a look promises has changed since. Look again.")
+                % {"number": look.number},
+            )
+        later = later_look(look)
+        if later is not None:
             raise Conflict(
                 "not_the_latest",
-                _("Look %(number)s is not the latest; look %(last)s is.") % {"number": look.number, "last": last},
+                _("Look %(number)s is not the latest with this judge; look %(last)s is.")
+                % {"number": look.number, "last": later.number},
             )
         number = (Certificate.objects.filter(project=project).aggregate(last=Max("number"))["last"] or 0) + 1
         certificate = Certificate.objects.create(

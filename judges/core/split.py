@@ -1,51 +1,99 @@
-"""Dev and test: each sample is put on a side once, and stays there."""
+"""Dev, test and systems: each group of samples is put on a side once per criterion key, and stays there.
+
+A side holds for every version of the criterion and for every judge. A group is a sample's `group_key`, else its own id.
+"""
 
 from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 import alignment
+from annotate.core.rows import fetch_all
 from annotate.models import Criterion
-from annotate.samples.read import samples_named
-from judges.models import SplitMember
+from annotate.samples.read import groups_of
+from judges.models import GroupSide, Side
 
 DEV_SHARE = 0.5
+# Where samples of several sides come to one group: what was seen once can't be locked again.
+_STRONGEST = (Side.DEV, Side.SYSTEMS, Side.TEST)
 
 
 def divide(criterion: Criterion, strata: Mapping[str, bool]) -> dict[str, bool]:
-    """Whether each sample is dev, by its own id. Samples that have no side yet get one now, and keep it: a threshold
-    must never be measured on the samples that it was chosen on, whatever is labelled later.
+    """Whether each sample is dev, by its own id, without those that are kept for systems. Groups that have no side yet
+    get one now, and keep it: a threshold must never be measured on the samples that it was chosen on, whatever is
+    labelled later, in whichever version of the criterion.
 
-    The first division is stratified. Later samples are taken in an order drawn by the project's seed, and each gets the
+    The first division is stratified. Later groups are taken in an order drawn by the project's seed, and each gets the
     side that has too few of its stratum; where neither has, a draw decides. So the division stays stratified even when
     the first report was opened with a single label.
 
     strata: the sample's own id -> whether most of its units pass. By that id the same data are divided the same way in
     every installation.
     """
-    sides = sides_of(criterion)
-    new = _new_sides(criterion, sides, strata)
-    if not new:
-        return sides
-    ids = dict(samples_named(criterion.project, new).values_list("external_id", "pk"))
-    SplitMember.objects.bulk_create(
-        (SplitMember(criterion=criterion, sample_id=ids[name], is_dev=is_dev) for name, is_dev in new.items()),
-        batch_size=5000,
-        ignore_conflicts=True,
-    )
-    # Read again: where two processes did this at once, the first one's side counts.
-    return sides_of(criterion)
+    found = _sides(criterion)
+    group_of = groups_of(criterion.project, strata.keys())
+    new = _new_sides(criterion, found, _of_groups(strata, group_of))
+    if new:
+        GroupSide.objects.bulk_create(
+            (
+                GroupSide(project_id=criterion.project_id, criterion_key=criterion.key, group=group, side=side)
+                for group, side in new.items()
+            ),
+            batch_size=5000,
+            ignore_conflicts=True,
+        )
+        # Read again: where two processes did this at once, the first one's side counts.
+        found = _sides(criterion)
+    return _of_samples(strata, group_of, found)
 
 
 def as_divided(criterion: Criterion, strata: Mapping[str, bool]) -> dict[str, bool]:
     """What `divide` would return now. Nothing is stored, so samples without a side may get another one later."""
-    sides = sides_of(criterion)
-    return {**sides, **_new_sides(criterion, sides, strata)}
+    found, group_of = _sides(criterion), groups_of(criterion.project, strata.keys())
+    return _of_samples(strata, group_of, {**found, **_new_sides(criterion, found, _of_groups(strata, group_of))})
 
 
-def _new_sides(criterion: Criterion, sides: Mapping[str, bool], strata: Mapping[str, bool]) -> dict[str, bool]:
+def sides_of(criterion: Criterion, names: Collection[str]) -> dict[str, bool]:
+    """Whether each of these samples that is dev or test is dev; nothing is drawn."""
+    return _of_samples(names, groups_of(criterion.project, names), _sides(criterion))
+
+
+# With the group that a sample of this name has come to since.
+_STORED = """
+    SELECT m."group", m.side, s.group_key FROM judges_groupside m
+    LEFT JOIN annotate_sample s
+      ON s.project_id = m.project_id AND s.external_id = m."group" AND s.group_key <> ''
+    WHERE m.project_id = %s AND m.criterion_key = %s
+"""
+
+
+def _sides(criterion: Criterion) -> dict[str, Side]:
+    """The side of every group. A group that a sample came to later has the strongest of its own and the sample's."""
+    stored = fetch_all(_STORED, [criterion.project_id, criterion.key])
+    found = {group: Side(side) for group, side, _since in stored}
+    for _name, side, since in stored:
+        if since:
+            found[since] = min(found.get(since, Side(side)), Side(side), key=_STRONGEST.index)
+    return found
+
+
+def _of_groups(strata: Mapping[str, bool], group_of: Mapping[str, str]) -> dict[str, bool]:
+    """Of each group whether at least half of its samples are of those that pass."""
+    votes: dict[str, list[bool]] = {}
+    for name, passes in strata.items():
+        votes.setdefault(group_of.get(name, name), []).append(passes)
+    return {group: 2 * sum(said) >= len(said) for group, said in votes.items()}
+
+
+def _of_samples(names: Iterable[str], group_of: Mapping[str, str], found: Mapping[str, Side]) -> dict[str, bool]:
+    sides = ((name, found.get(group_of.get(name, name))) for name in names)
+    return {name: side == Side.DEV for name, side in sides if side in (Side.DEV, Side.TEST)}
+
+
+def _new_sides(criterion: Criterion, sides: Mapping[str, Side], strata: Mapping[str, bool]) -> dict[str, Side]:
+    """Of the groups that have none; strata: of groups."""
     new = sorted(strata.keys() - sides.keys())
     if not new:
         return {}
@@ -54,20 +102,20 @@ def _new_sides(criterion: Criterion, sides: Mapping[str, bool], strata: Mapping[
         chosen = _balanced(seed, new, sides, strata)
     else:
         chosen = alignment.dev_test_split(new, [strata[name] for name in new], seed=seed, dev_share=DEV_SHARE).tolist()
-    return dict(zip(new, chosen, strict=True))
+    return {name: Side.DEV if is_dev else Side.TEST for name, is_dev in zip(new, chosen, strict=True)}
 
 
-def _balanced(seed: int, new: Sequence[str], sides: Mapping[str, bool], strata: Mapping[str, bool]) -> list[bool]:
-    """The sides of the new samples, in their order."""
-    count = Counter((strata[name], is_dev) for name, is_dev in sides.items() if name in strata)
+def _balanced(seed: int, new: Sequence[str], sides: Mapping[str, Side], strata: Mapping[str, bool]) -> list[bool]:
+    """Whether each of the new groups is dev, in their order."""
+    count = Counter((strata[name], side) for name, side in sides.items() if name in strata)
     chosen = {}
     for name in sorted(new, key=lambda name: drawn(seed, name)):
-        dev, test = count[strata[name], True], count[strata[name], False]
+        dev, test = count[strata[name], Side.DEV], count[strata[name], Side.TEST]
         due = DEV_SHARE * (dev + test + 1)
         # The number due lies between two whole numbers, and the draw picks one of them in proportion.
         is_dev = dev + drawn(seed, name, "side") < due
         chosen[name] = is_dev
-        count[strata[name], is_dev] += 1
+        count[strata[name], Side.DEV if is_dev else Side.TEST] += 1
     return [chosen[name] for name in new]
 
 
@@ -75,8 +123,3 @@ def drawn(seed: int, name: str, what: str = "order") -> float:
     """Between 0 and 1, the same in every installation."""
     digest = hashlib.blake2b(f"{seed}\x1f{what}\x1f{name}".encode(), digest_size=8).digest()
     return int.from_bytes(digest) / 2**64
-
-
-def sides_of(criterion: Criterion) -> dict[str, bool]:
-    """Whether each sample that has a side is dev; nothing is drawn."""
-    return dict(SplitMember.objects.filter(criterion=criterion).values_list("sample__external_id", "is_dev"))

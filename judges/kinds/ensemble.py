@@ -14,15 +14,14 @@ import alignment
 from annotate.core.blindness import SYSTEM
 from annotate.core.units import KIND_ORDER, units_of
 from annotate.models import Criterion, Project, Sample
-from annotate.samples.read import samples_named
-from annotate.verdicts.evidence_read import evidence_of
-from judges.core.split import divide
+from annotate.samples.read import groups_of, samples_named
 from annotate.verdicts.evidence_read import reference_evidence
+from judges.core.split import divide, sides_of
 from judges.kinds.base import Config, Item, Kind, Outcome, score_each
 from judges.kinds.fields import Fields, target
 from judges.kinds.members import MOST_MEMBERS, Member, Values, member_fields, member_values, members_in, value_of
 from judges.kinds.stacking import FOLDS, Curve, NotStacked, fit_stack, fold_of
-from judges.models import JudgeKind, JudgeVersion, SplitMember
+from judges.models import JudgeKind, JudgeVersion
 
 
 class EnsembleKind(Kind):
@@ -30,8 +29,8 @@ class EnsembleKind(Kind):
 
     fit: made when the configuration is completed without one, on people's current verdicts of the dev half, and never
     again: {"criterion_version", "seed", "members", "whole", "folds", "units", "samples", "passing",
-    "left_out", "brier", "brier_of_share"}. A sample that is dev is scored by the curve that was fitted without its
-    fold, every other one by the whole.
+    "left_out", "brier", "brier_of_share"}, and "by_group": true where folds are of groups of samples. A sample that is
+    dev is scored by the curve that was fitted without its fold, every other one by the whole.
     """
 
     key = JudgeKind.ENSEMBLE.value
@@ -75,9 +74,10 @@ def _fit(fields: Fields, criterion: Criterion, members: Sequence[Member]) -> dic
     # Samples get a side here as they do at a report; nothing of the test half is used.
     reference = alignment.report.reference_of(reference_evidence(criterion, reader=SYSTEM))
     sides = divide(criterion, reference.strata())
-    verdicts = {unit: passes for unit, passes in reference.positive.items() if sides[unit[0]]}
+    verdicts = {unit: passes for unit, passes in reference.positive.items() if sides.get(unit[0], False)}
     keys = dict(samples_named(criterion.project, {name for name, _unit in verdicts}).values_list("external_id", "pk"))
     said = member_values(criterion.project, members, list(keys.values()))
+    group_of = groups_of(criterion.project, keys.keys())
     rows, passes, samples = [], [], []
     left_out = dict.fromkeys((member.title for member in members), 0)
     for (name, unit), verdict in verdicts.items():
@@ -86,7 +86,7 @@ def _fit(fields: Fields, criterion: Criterion, members: Sequence[Member]) -> dic
         if len(known) == len(members):
             rows.append(known)
             passes.append(verdict)
-            samples.append(name)
+            samples.append(group_of.get(name, name))
         else:
             for member, value in zip(members, values, strict=True):
                 left_out[member.title] += not isinstance(value, float)
@@ -105,6 +105,7 @@ def _fit(fields: Fields, criterion: Criterion, members: Sequence[Member]) -> dic
         "seed": seed,
         "members": _named(members),
         "left_out": left_out,
+        **({"by_group": True} if group_of else {}),
         **asdict(stack),
     }
 
@@ -130,6 +131,8 @@ def _given_fit(fields: Fields, members: Sequence[Member]) -> dict[str, Any]:
         **{name: fields.whole(name, high=10**9) for name in ("units", "samples", "passing")},
         **{name: fields.number(name, low=0, high=1) for name in ("brier", "brier_of_share")},
     }
+    if fields.raw("by_group") is True:
+        found["by_group"] = True
     fields.finish()
     return found
 
@@ -157,27 +160,27 @@ class EnsembleScorer:
         self._folds = [Curve(**curve) for curve in config["fit"]["folds"]]
 
     def score(self, items: Sequence[Item]) -> Sequence[Outcome]:
-        samples = {item.sample.pk for item in items}
-        said = member_values(self._project, self._members, samples)
-        dev = set(
-            SplitMember.objects.filter(
-                criterion__project=self._project,
-                criterion__key=self._config["criterion"],
-                criterion__version=self._config["fit"]["criterion_version"],
-                sample__in=samples,
-                is_dev=True,
-            ).values_list("sample_id", flat=True)
-        )
+        names = {item.sample.pk: item.sample.external_id for item in items}
+        said = member_values(self._project, self._members, names.keys())
+        criterion = self._project.criteria.get(key=self._config["criterion"], is_current=True)
+        is_dev = sides_of(criterion, set(names.values()))
+        group_of = groups_of(self._project, set(names.values())) if self._config["fit"].get("by_group") else {}
+
+        def curve(name: str) -> Curve:
+            if not is_dev.get(name, False):
+                return self._whole
+            return self._folds[fold_of(self._config["fit"]["seed"], group_of.get(name, name))]
+
         return score_each(
-            items, self._config["dimension"], lambda item: self._probability(item, said, item.sample.pk in dev)
+            items,
+            self._config["dimension"],
+            lambda item: self._probability(item, said, curve(item.sample.external_id)),
         )
 
-    def _probability(self, item: Item, said: Sequence[Values], is_dev: bool) -> tuple[float, str]:
+    def _probability(self, item: Item, said: Sequence[Values], curve: Curve) -> tuple[float, str]:
         scores = [
             value_of(member, its, item.sample.pk, item.unit) for member, its in zip(self._members, said, strict=True)
         ]
-        fold = fold_of(self._config["fit"]["seed"], item.sample.external_id)
-        curve = self._folds[fold] if is_dev else self._whole
         terms = ", ".join(
             f"{member.judge} {score:.3g} ({term:+.2f})"
             for member, score, term in zip(self._members, scores, curve.terms(scores), strict=True)

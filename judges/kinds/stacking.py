@@ -1,7 +1,7 @@
 """Logistic stacking: from several judges' scores to one calibrated probability that people would pass the unit.
 
-Fitted once, cross-fitted by sample: a hash of the sample's own id gives its fold, which is the same in every
-installation.
+Fitted once, cross-fitted by sample, or by group where samples share one: a hash of its name gives its fold, which is
+the same in every installation.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ class Stack:
 
 
 def fold_of(seed: int, name: str) -> int:
-    """0..FOLDS-1, of a sample by its own id."""
+    """0..FOLDS-1, of a sample by its own id, or of a group by its name."""
     digest = hashlib.blake2b(f"{seed}\x1fstack\x1f{name}".encode(), digest_size=8).digest()
     return int.from_bytes(digest) % FOLDS
 
@@ -72,7 +72,8 @@ def fold_of(seed: int, name: str) -> int:
 def fit_stack(
     scores: Sequence[Sequence[float]], passes: Sequence[bool], samples: Sequence[str], members: Sequence[str], seed: int
 ) -> Stack:
-    """scores: shape (units, members); passes, samples: of each unit. members: their names, for error messages.
+    """scores: shape (units, members); passes, samples (or their groups): of each unit. members: their names, for error
+    messages.
 
     Raises NotStacked.
     """

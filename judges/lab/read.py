@@ -23,14 +23,14 @@ from annotate.core.units import without_abstentions
 from annotate.labels.read import counting_labels, latest_per_rater, undecided_labels
 from annotate.labels.settled_read import HOLDING, STANDING, unsettled_units, waiting_labels
 from annotate.models import Criterion, Label, Sample, Verdict
-from annotate.models.label import VerdictState
 from annotate.projects.read import current_criteria
-from annotate.samples.read import samples_named
+from annotate.samples.read import groups_of, samples_named
 from annotate.verdicts.evidence_read import asked
 from annotate.verdicts.ratings_read import UnitKey
 from judges.core.scores_read import load_scores
+from judges.core.split import sides_of
 from judges.kinds.registry import kind_named
-from judges.models import Judge, JudgeVersion, RunState, SplitMember, Trial
+from judges.models import Judge, JudgeVersion, RunState, Trial
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +59,7 @@ class OnDev:
             unsettled=unsettled_units(units, here, self.standings),
             waiting=waiting_labels(units, here, self.standings),
             is_dev=dict.fromkeys(self.samples, True),
+            groups=groups_of(self.criterion.project, self.samples.keys()),
         )
 
     def without(self, names: Collection[str]) -> OnDev:
@@ -103,9 +104,7 @@ def dev_names(criterion: Criterion, names: Collection[str]) -> list[str]:
     are no halves, and nothing that could be looked at later: then all of them are."""
     if not criterion.passes:
         return sorted(names)
-    keys = samples_named(criterion.project, names).values("pk")
-    members = SplitMember.objects.filter(criterion=criterion, is_dev=True, sample__in=keys)
-    return sorted(members.values_list("sample__external_id", flat=True))
+    return sorted(name for name, is_dev in sides_of(criterion, names).items() if is_dev)
 
 
 def _by_unit(label: Label) -> tuple[str, str, str]:
@@ -214,9 +213,9 @@ def trial_figures(trial: Trial, *, reader: Reader) -> Found:
     )
     people = reference.labels() if reference.passing is None else reference.positive
     codes = {value: code for code, value in enumerate(dict.fromkeys(people.values()))}
-    names = [sample for sample, _unit in people]
+    groups = reference.clusters(people)
     caveat = alignment.interval_caveat(
-        clusters=len(set(names)), rarer=alignment.rarer_samples([codes[value] for value in people.values()], names)
+        clusters=len(set(groups)), rarer=alignment.rarer_samples([codes[value] for value in people.values()], groups)
     )
     blind = {name for name, sample in dev.samples.items() if sample.pk in held_back}
     rows = {name: [row for row in figures[name] if row["sample"] not in blind] for name in ("flipped", "changed")}

@@ -1,7 +1,7 @@
 """What machines say: judges, their immutable versions, runs and scores; frozen alignment reports."""
 
 from judges.models.judge import Endpoint, Judge, JudgeKind, JudgeVersion, KeySource, VersionState
-from judges.models.report import AlignmentReport, Certificate, Look, SplitMember
+from judges.models.report import PROMISE, AlignmentReport, Certificate, GroupSide, Look, Side
 from judges.models.requirement import Measure, Requirement
 from judges.models.run import (
     LARGEST_SCORE,
@@ -20,6 +20,7 @@ from judges.models.run import (
 
 __all__ = [
     "LARGEST_SCORE",
+    "PROMISE",
     "WITHOUT_SCORES",
     "AlignmentReport",
     "Ask",
@@ -27,6 +28,7 @@ __all__ = [
     "Certificate",
     "Endpoint",
     "Finding",
+    "GroupSide",
     "Judge",
     "JudgeKind",
     "JudgeVersion",
@@ -40,7 +42,7 @@ __all__ = [
     "RunState",
     "Score",
     "ScoreStatus",
-    "SplitMember",
+    "Side",
     "Trial",
     "VersionState",
 ]

@@ -34,40 +34,65 @@ class AlignmentReport(Created):
         return f"{self.project_id} report {self.number}"
 
 
-class SplitMember(models.Model):
-    """On which side a sample is for a criterion: dev, where thresholds are chosen, or test, where they are measured.
+class Side(models.TextChoices):
+    """dev: thresholds are chosen there. test: they are measured there, at looks. systems: kept for comparing systems;
+    no judge is tuned or measured there."""
 
-    Written once, when people have said something about the sample; it never changes sides.
+    DEV = "dev"
+    TEST = "test"
+    SYSTEMS = "systems"
+
+
+class GroupSide(models.Model):
+    """On which side a group of samples is for a criterion, whatever its version and whichever judge.
+
+    Written once, when people have said something about one of its samples; it never changes sides. group: a sample's
+    `group_key`, else its own id. judges.core.split reads it, as a sample may come to a group later.
     """
 
-    criterion = models.ForeignKey("annotate.Criterion", on_delete=models.PROTECT, related_name="split_members")
-    sample = models.ForeignKey("annotate.Sample", on_delete=models.PROTECT, related_name="split_members")
-    is_dev = models.BooleanField()
+    project = models.ForeignKey("annotate.Project", on_delete=models.PROTECT, related_name="group_sides")
+    criterion_key = models.SlugField(max_length=60, db_index=False)
+    group = models.TextField()
+    side = models.CharField(max_length=7, choices=Side)
 
     class Meta:
         constraints = [
-            models.UniqueConstraint(fields=["criterion", "sample"], name="split_member_once_per_criterion"),
+            models.UniqueConstraint(
+                fields=["project", "criterion_key", "group"], name="group_side_once_per_criterion_key"
+            ),
         ]
 
     def __str__(self) -> str:
-        return f"sample {self.sample_id}: {'dev' if self.is_dev else 'test'}"
+        return f"{self.group} on {self.criterion_key}: {self.side}"
+
+
+#: What a look promises now. Raised by whoever changes that: looks of before are then out of date, and so are their
+#: certificates (docs/decisions/0028-sides-groups-and-looks.md).
+#: 0: sides and numbers of looks began anew with each version of the criterion, and numbers with each judge.
+#: 1: one division and one count of looks per criterion key.
+#: 2: a region bounds false passes and false fails each (docs/decisions/0031-regions.md).
+PROMISE = 2
 
 
 class Look(Created):
     """One look at the test part of a criterion, with one judge: never changed, never taken back.
 
-    number: counts the looks with this judge, of any version, since each version may be made after the previous look.
-    level: the confidence that its intervals have left (alignment.judging.looks). fingerprint: of all that it rests on.
+    number: counts the looks at the criterion, of any version and with any judge, since each may be chosen after the
+    looks before. level: the confidence that its intervals have left (alignment.judging.looks). promise: the PROMISE
+    when it was taken. fingerprint: of all that it rests on.
     result: everything that was fitted on dev and measured on test (alignment.report.looked), as plain JSON.
     samples: {"dev": [their own ids], "test": {id: [tn, fp, fn, tp]}}.
     """
 
+    project = models.ForeignKey("annotate.Project", on_delete=models.PROTECT, related_name="looks")
+    criterion_key = models.SlugField(max_length=60, db_index=False)
     criterion = models.ForeignKey("annotate.Criterion", on_delete=models.PROTECT, related_name="looks")
     judge = models.ForeignKey(Judge, on_delete=models.PROTECT, related_name="looks")
     version = models.ForeignKey(JudgeVersion, on_delete=models.PROTECT, related_name="looks")
     dimension = models.CharField(max_length=120)
     number = models.PositiveIntegerField()
     level = models.FloatField()
+    promise = models.PositiveSmallIntegerField()
     fingerprint = models.CharField(max_length=64)
     result = models.JSONField()
     samples = models.JSONField()
@@ -75,9 +100,16 @@ class Look(Created):
     class Meta:
         ordering = ["-number"]
         constraints = [
-            models.UniqueConstraint(fields=["criterion", "judge", "number"], name="look_number_once"),
+            models.UniqueConstraint(
+                fields=["project", "criterion_key", "number"], name="look_number_once_per_criterion_key"
+            ),
             models.CheckConstraint(condition=Q(level__gt=0, level__lt=1), name="look_level_is_share"),
         ]
+
+    @property
+    def is_out_of_date(self) -> bool:
+        """It rests on what a look no longer promises."""
+        return self.promise != PROMISE
 
     def __str__(self) -> str:
         return f"look {self.number} at {self.criterion_id} with {self.version_id}"

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Sequence
 from dataclasses import replace
 from operator import itemgetter
 from typing import Any
@@ -14,7 +15,8 @@ import orjson
 
 import alignment
 from annotate.core.blindness import SYSTEM
-from annotate.models import Criterion
+from annotate.models import Criterion, Project
+from annotate.samples.read import groups_of, samples_named
 from annotate.verdicts.evidence_read import evidence_of
 from judges.core.scores_read import judge_scores, measured_by, whole_scores
 from judges.core.split import as_divided, divide
@@ -31,7 +33,22 @@ def full_evidence(
     people = _divided(criterion, stores=stores, settled_only=settled_only)
     judges, earlier = judge_scores(criterion, judge_name, reader=SYSTEM)
     whole = whole_scores(criterion, judge_name, reader=SYSTEM)
-    return replace(people, judges=judges, earlier=earlier, whole=whole, measures=measured_by(criterion, whole))
+    measures = measured_by(criterion, whole)
+    versions = _versions(criterion.project, judges)
+    found = replace(people, judges=judges, earlier=earlier, whole=whole, measures=measures, versions=versions)
+    groups = groups_of(criterion.project)
+    return (
+        replace(found, groups={name: groups[name] for name in found.samples() if name in groups}) if groups else found
+    )
+
+
+def _versions(project: Project, judges: Sequence[alignment.report.JudgeScores]) -> dict[str, str]:
+    """Of each scored sample the version of the pipeline that answered; nothing where these are of one."""
+    if project.samples.order_by().values("pipeline_version").distinct().count() < 2:
+        return {}
+    scored = {sample for one in judges for values in (one.numbers, one.labels) for sample, _unit in values}
+    of = dict(samples_named(project, scored).values_list("external_id", "pipeline_version"))
+    return of if len(set(of.values())) > 1 else {}
 
 
 def settled_on_dev(criterion: Criterion) -> list[str]:
@@ -39,9 +56,10 @@ def settled_on_dev(criterion: Criterion) -> list[str]:
     one, as at a report. Where there are no halves, since the criterion says nowhere what passes: all settled samples.
     """
     people = _divided(criterion)
+    reference = alignment.report.reference_of(people)
     if not criterion.passes:
-        return sorted({sample for sample, _ in alignment.report.reference_of(people).labels()})
-    return sorted(name for name, is_dev in people.is_dev.items() if is_dev)
+        return sorted({sample for sample, _ in reference.labels()})
+    return sorted(name for name in reference.strata() if people.is_dev.get(name, False))
 
 
 def _divided(criterion: Criterion, *, stores: bool = True, settled_only: bool = True) -> alignment.report.Evidence:
@@ -89,6 +107,8 @@ def fingerprint_of(evidence: alignment.report.Evidence, parameters: dict[str, An
         add(["drawn_by", [tuple(row) for row in evidence.drawn_by]])
     add(sorted(evidence.sizes.items()))
     add(sorted(evidence.measures.items()))
+    if evidence.groups:
+        add(["groups", sorted(evidence.groups.items())])
     if evidence.dropped:
         add(["dropped", sorted((sample, list(gone)) for sample, gone in evidence.dropped.items())])
     if evidence.abstained:

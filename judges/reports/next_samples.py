@@ -25,7 +25,7 @@ from annotate.batches.write import create_batch
 from annotate.core.blindness import SYSTEM, Reader, require_figures_of_many, samples_without_judges
 from annotate.core.errors import Conflict, Invalid
 from annotate.models import Batch, Criterion, Project, User
-from annotate.samples.read import unit_counts
+from annotate.samples.read import groups_of, unit_counts
 from annotate.verdicts.evidence_read import evidence_of
 from judges.core.scores_read import judge_scores
 from judges.core.split import sides_of
@@ -126,9 +126,10 @@ def next_samples(
     judges, _failed = judge_scores(criterion, reader=SYSTEM)
     people = evidence_of(criterion, reader=SYSTEM)
     # A sample that was labelled since the last report has no side yet. It gets one there, not here: then it counts.
-    sides = sides_of(criterion)
-    is_dev = {sample: sides.get(sample, False) for sample in alignment.report.reference_of(people).strata()}
-    evidence = replace(people, judges=judges, is_dev=is_dev)
+    strata = alignment.report.reference_of(people).strata()
+    is_dev = dict.fromkeys(strata, False) | sides_of(criterion, strata.keys())
+    groups = groups_of(criterion.project, strata.keys())
+    evidence = replace(people, judges=judges, is_dev=is_dev, groups=groups)
     judge = None if about is None else _scores_of(about, judges)
     proposal = alignment.report.propose(evidence, names, count, seed=seed, about=judge)
     # What a stratum tells is between which ranks scores lie.

@@ -169,6 +169,9 @@ def data_version(criterion: Criterion) -> str:
         Count("single_labels_at"), Max("single_labels_at")
     )
     counts = [value for counted in (labels, tasks, verdicts, declared, scores) for value in counted.values()]
+    # A sample comes to a group once, and stays.
+    grouped = Sample.objects.filter(project_id=criterion.project_id).exclude(group_key="").count()
+    counts += [grouped] if grouped else []
     if criterion.unit == UnitKind.CLAIM:
         abstaining = Sample.objects.filter(project_id=criterion.project_id, abstained=True)
         edits = ClaimEdit.objects.filter(sample__project_id=criterion.project_id)

@@ -40,10 +40,10 @@ from judges.reports.write import freeze_report
 from tests.clients import as_user
 
 INSTALLATION = Path(__file__).with_name("installation_d79ca33.sql.xz")
-# Django's own account of what was migrated, and what is frozen: its sentences become codes (below). Every other table
-# stays as it is.
+# Django's own account of what was migrated; what is frozen: its sentences become codes (below); and the sides of
+# samples, which are of groups now. Every other table stays as it is.
 FROZEN = ("judges_alignmentreport", "judges_look")
-CHANGED = ("django_migrations", *FROZEN)
+CHANGED = ("django_migrations", *FROZEN, "judges_splitmember")
 # What batches know since then of how their samples came.
 CAME = ("selection", "probability", "stratum")
 # Where Django writes what new tables are called.
@@ -241,6 +241,73 @@ def test_sentences_of_old_reports_and_looks_become_codes_that_say_the_same(befor
                 assert plot_in_words(new["plots"][name]) == svg
         assert new.get("plots", {}).keys() == old.get("plots", {}).keys()
     assert said > 400
+
+
+def test_sides_and_looks_of_before_are_of_the_criterion(before: None) -> None:
+    """Over its versions and judges; what was dev for any version is dev."""
+    with connection.cursor() as cursor:
+        # A later version, for which one sample that was dev came to test, and one that was test to dev.
+        cursor.execute("SELECT criterion_id FROM judges_look ORDER BY id LIMIT 1")
+        (first,) = cursor.fetchone()
+        cursor.execute("CREATE TEMP TABLE copied AS SELECT * FROM annotate_criterion WHERE id = %s", [first])
+        cursor.execute(
+            "UPDATE copied SET id = (SELECT max(id) + 1 FROM annotate_criterion), version = 9, is_current = false"
+        )
+        cursor.execute("INSERT INTO annotate_criterion SELECT * FROM copied RETURNING id")
+        (later,) = cursor.fetchone()
+        cursor.execute(
+            "INSERT INTO judges_splitmember (criterion_id, sample_id, is_dev)"
+            " SELECT %s, min(sample_id), NOT is_dev FROM judges_splitmember WHERE criterion_id = %s GROUP BY is_dev",
+            [later, first],
+        )
+        # And a look with another judge, before the others.
+        cursor.execute("CREATE TEMP TABLE look AS SELECT * FROM judges_look WHERE criterion_id = %s LIMIT 1", [first])
+        cursor.execute(
+            "UPDATE look SET id = (SELECT max(id) + 1 FROM judges_look), criterion_id = %s, created_at = '2026-01-01',"
+            " judge_id = (SELECT min(id) FROM judges_judge WHERE id <> judge_id)",
+            [later],
+        )
+        cursor.execute("INSERT INTO judges_look SELECT * FROM look RETURNING id")
+        (earliest,) = cursor.fetchone()
+        cursor.execute(
+            "SELECT c.project_id, c.key, s.external_id, bool_or(m.is_dev) FROM judges_splitmember m"
+            " JOIN annotate_criterion c ON c.id = m.criterion_id JOIN annotate_sample s ON s.id = m.sample_id"
+            " GROUP BY 1, 2, 3"
+        )
+        known = {(project, key, name): "dev" if is_dev else "test" for project, key, name, is_dev in cursor.fetchall()}
+        cursor.execute("SELECT id, level FROM judges_look ORDER BY id")
+        levels = cursor.fetchall()
+    call_command("migrate", verbosity=0)
+    with connection.cursor() as cursor:
+        cursor.execute('SELECT project_id, criterion_key, "group", side FROM judges_groupside')
+        assert {(project, key, group): side for project, key, group, side in cursor.fetchall()} == known
+        cursor.execute("SELECT id, level FROM judges_look ORDER BY id")
+        assert cursor.fetchall() == levels
+        cursor.execute(
+            "SELECT project_id, criterion_key, array_agg(number ORDER BY created_at, id), max(promise)"
+            " FROM judges_look GROUP BY 1, 2"
+        )
+        for _project, _key, numbers, promise in cursor.fetchall():
+            assert (numbers, promise) == ([*range(1, len(numbers) + 1)], 0)
+        cursor.execute("SELECT number FROM judges_look WHERE id = %s", [earliest])
+        assert cursor.fetchone() == (1,)
+
+
+def test_what_a_pipeline_pushed_of_one_question_is_a_group(before: None) -> None:
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT id FROM annotate_sample ORDER BY id LIMIT 5")
+        keys = [pk for (pk,) in cursor.fetchall()]
+        hashed = f"sample-{32 * 'a'}@v8"
+        for pk, name, version in zip(
+            keys, ("kb-1@v7", "kb-1@v8", "kb-1@v9", "@v7", hashed), ("v7", "v8", "", "v7", "v8"), strict=True
+        ):
+            cursor.execute(
+                "UPDATE annotate_sample SET external_id = %s, pipeline_version = %s WHERE id = %s", [name, version, pk]
+            )
+    call_command("migrate", verbosity=0)
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT group_key FROM annotate_sample WHERE id = ANY(%s) ORDER BY id", [keys])
+        assert [group for (group,) in cursor.fetchall()] == ["kb-1", "kb-1", "", "", ""]
 
 
 def test_a_sentence_that_was_never_ours_is_kept_as_it_is() -> None:

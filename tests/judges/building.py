@@ -12,8 +12,7 @@ from django.db import connection
 from annotate.labels.consensus import settle_imported
 from annotate.models import Batch, Criterion, Label, Project, Rater, Sample, Task, Verdict
 from annotate.projects.write import create_project
-from judges.models import Endpoint, Judge, JudgeVersion, Run, Score
-from tests.annotate.factories import GRADE, OPTIONAL, TRISTATE
+from judges.models import Endpoint, GroupSide, Judge, JudgeVersion, Run, Score, Side
 from tests.annotate.factories import GRADE, OPTIONAL, TRISTATE, World, finish, make_batch
 from tests.openai_server import OpenAIServer
 from tests.shared_data import shared_data
@@ -30,6 +29,12 @@ def unsaved_endpoint(server: OpenAIServer, **fields: Any) -> Endpoint:
 
 def make_project(slug: str = "p", *, criteria: Iterable[Mapping[str, Any] | str] = ("support",)) -> Project:
     return create_project(slug=slug, spec={"name": slug, "criteria": list(criteria)})
+
+
+def stored_sides(criterion: Criterion) -> dict[str, bool]:
+    """Whether each group is dev, as it is stored; groups are samples here unless a test says otherwise."""
+    rows = GroupSide.objects.filter(project=criterion.project_id, criterion_key=criterion.key)
+    return {group: side == Side.DEV for group, side in rows.values_list("group", "side")}
 
 
 def add_samples(project: Project, names: Iterable[str], **fields: Any) -> dict[str, Sample]:

@@ -9,19 +9,19 @@ from itertools import zip_longest
 from operator import itemgetter
 from typing import Any
 
-from django.db.models import QuerySet
 from django.utils.translation import gettext as _
 
 from annotate.core.errors import Invalid
 from annotate.core.scales import normalise
-from annotate.core.units import has_unit, parse_unit
+from annotate.core.units import has_unit, parse_unit, without_abstentions
+from annotate.labels.settled_read import HOLDING, STANDING
 from annotate.models import Criterion, Sample, Verdict
-from annotate.models.label import VerdictState
 from annotate.models.sample import UNIT_PATTERN
+from annotate.samples.read import samples_named
+from judges.core.split import sides_of
 from judges.kinds.base import Config
 from judges.kinds.fields import Fields
 from judges.kinds.llm.prompt import example_name, texts_in, value_of
-from judges.models import SplitMember
 
 MOST = 20
 # Characters of all texts of one example: examples are paid for with every request.
@@ -83,10 +83,15 @@ def _draw(fields: Fields, criterion: Criterion, count: int, seed: int, shown: Se
 def _in_turn(criterion: Criterion, seed: int) -> Iterator[tuple[int, str, Any]]:
     """(sample, unit, value) of the settled units on dev, the values in turn; those of each value in an order drawn by
     the seed, which is the same in every installation."""
-    verdicts = Verdict.objects.filter(sample__in=_dev_samples(criterion), criterion=criterion)
-    settled = verdicts.exclude(state=VerdictState.DISPUTED).order_by()
+    verdicts = without_abstentions(Verdict.objects.filter(criterion=criterion))
+    settled = verdicts.alias(standing=STANDING).filter(standing__in=HOLDING).order_by()
+    rows = list(settled.values_list("sample", "sample__external_id", "unit", "value"))
+    # What is on test, or on no side yet and may get onto test, is never shown.
+    is_dev = sides_of(criterion, {name for _pk, name, _unit, _value in rows})
     by_value: dict[str, list[tuple[bytes, tuple[int, str, Any]]]] = {}
-    for pk, name, unit, value in settled.values_list("sample", "sample__external_id", "unit", "value"):
+    for pk, name, unit, value in rows:
+        if not is_dev.get(name, False):
+            continue
         place = hashlib.blake2b(f"{seed}\x1f{name}\x1f{unit}".encode(), digest_size=8).digest()
         by_value.setdefault(repr(value), []).append((place, (pk, unit, value)))
     for turn in zip_longest(*(sorted(rows, key=itemgetter(0)) for _value, rows in sorted(by_value.items()))):
@@ -102,18 +107,13 @@ def _frozen(fields: Fields, drawn: Any, criterion: Criterion, shown: Sequence[st
         name, unit, value = one.text("sample", longest=500), one.text("unit", longest=20), one.raw("value")
         one.raw("shows")
         one.finish()
-        sample = _dev_samples(criterion).filter(external_id=name).first()
+        is_dev = sides_of(criterion, [name]).get(name, False)
+        sample = samples_named(criterion.project, [name]).first() if is_dev else None
         example = None if sample is None else _example(sample, unit, value, shown)
         if example is None or not _is_value(criterion, value):
             raise one.refuse("sample", _("This is no example any more: leave “drawn” out to have others drawn."))
         found.append(example)
     return found
-
-
-def _dev_samples(criterion: Criterion) -> QuerySet[Sample]:
-    """Those that are on dev. What is on test, or on no side yet and may get onto test, is never shown."""
-    on_dev = SplitMember.objects.filter(criterion=criterion, is_dev=True)
-    return Sample.objects.filter(project=criterion.project_id, pk__in=on_dev.values("sample"))
 
 
 def _is_value(criterion: Criterion, value: Any) -> bool:

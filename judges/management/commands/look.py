@@ -12,7 +12,9 @@ from judges.certificates.write import issue_certificate, look_at_test
 
 
 class Command(OneLineCommand):
-    help = "Opens the test half for one judge. Each look is counted and makes the intervals of later ones wider."
+    help = (
+        "Opens the test half for one judge. Each look is counted, and later ones with any judge have wider intervals."
+    )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("slug", help="the project's short name")

@@ -28,6 +28,7 @@ BAD: dict[str, tuple[Any, str, str]] = {
     "retrieved_doc_ids": ({}, "retrieved_doc_ids", "type"),
     "relevant_doc_ids": (["d", 1.5], "relevant_doc_ids[1]", "type"),
     "pipeline_version": (True, "pipeline_version", "type"),
+    "group_key": ("", "group_key", "missing"),
     "metadata": ({"note": 1}, "note", "duplicate_key"),
     "id": ("x" * 600, "id", "too_long"),
 }

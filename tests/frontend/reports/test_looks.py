@@ -15,7 +15,7 @@ from annotate.models import Criterion, Label, User
 from annotate.projects.write import set_member
 from frontend.reports.in_words import trust_in_words
 from judges.certificates.write import issue_certificate, look_at_test
-from judges.models import Certificate, Look
+from judges.models import PROMISE, Certificate, Look
 from judges.reports.write import freeze_report
 from tests.clients import as_user
 from tests.database import copied_from_world
@@ -64,7 +64,7 @@ def text_of(client: Client, **more: str) -> str:
 def test_before_any_look(grade: Criterion, page_of: PageOf) -> None:
     text = text_of(page_of("reviewer"))
     assert "Nobody has looked at test with this judge yet." in text
-    assert "Look 1 would have intervals at 96.96 %, 1.1 times as wide as plain 95 % ones." in text
+    assert "the next is look 1, with intervals at 96.96 %, 1.1 times as wide as plain 95 % ones." in text
     assert f'href="{LOOK}?judge=a%20%26%20b&amp;measures=grade"' in text
     assert "Issue the certificate" not in text
     assert not Look.objects.exists()
@@ -74,7 +74,7 @@ def test_the_cost_is_said_before(grade: Criterion, page_of: PageOf) -> None:
     client = page_of("reviewer")
     text = client.get(f"{LOOK}?{urlencode(NAMED)}").content.decode()
     assert "Look at the test half with “<bdi>a &amp; b</bdi>”?" in text
-    assert "this is look 1 of this judge" in text
+    assert "this is look 1 at this criterion, counted over its versions and all judges" in text
     assert "at 96.96 %, 1.1 times as wide as plain 95 % ones" in text
     assert not Look.objects.exists()
 
@@ -94,7 +94,7 @@ def test_a_look_is_taken_and_shown(grade: Criterion, page_of: PageOf) -> None:
     trust = trust_in_words(look.result["trust"])
     for words in (trust["verdict"], escape(trust["reason"]), trust["allows"], "Look 1, version “<bdi>1</bdi>”"):
         assert words in text
-    assert "Look 2 would have intervals at 99.24 %" in text
+    assert "the next is look 2, with intervals at 99.24 %" in text
     assert "Test was looked at once with this judge." in text
     assert text.count('<tr><th scope="row">') > 10  # figures and reliability points, as tables
     # Not for reviewers.
@@ -186,7 +186,7 @@ def test_an_older_look_is_not_certified(grade: Criterion, page_of: PageOf) -> No
     look_at_test(criterion=grade, judge_name=NAMED["judge"])
     client = page_of("admin")
     client.post(CERTIFY, {"look": str(first.pk)})
-    assert "Look 1 is not the latest; look 2 is." in text_of(client)
+    assert "Look 1 is not the latest with this judge; look 2 is." in text_of(client)
     assert not Certificate.objects.exists()
     assert client.post(CERTIFY, {"look": str(10**8)}).status_code == 404
     assert client.post(CERTIFY, {"look": "first"}).status_code == 302
@@ -238,3 +238,21 @@ def test_the_file_has_nothing_of_it(grade: Criterion, page_of: PageOf) -> None:
     text = page_of("reviewer").get("/p/desk/reports/grade/1.html").content.decode()
     assert "Certificate 1" not in text
     assert "Look 2" not in text
+
+
+def test_a_look_that_is_out_of_date_says_so(grade: Criterion, page_of: PageOf) -> None:
+    """It stays, with its figures and its certificate."""
+    issue_certificate(look=look_at_test(criterion=grade, judge_name=NAMED["judge"]))
+    Look.objects.update(promise=PROMISE - 1)
+    client = page_of("admin")
+    text = text_of(client)
+    assert "This look is out of date: what a look promises has changed since" in text
+    assert '<span class="badge">out of date</span>' in text
+    assert "which was taken before what a look promises changed" in text
+    assert "Issue the certificate" not in text
+    (said,) = client.get(f"/api/projects/{grade.project.slug}/looks/").json()["results"]
+    assert said["out_of_date"] is True
+    client.post(LOOK, {**NAMED, "number": "2"})
+    text = text_of(client)
+    assert "This look is out of date" not in text
+    assert "Issue the certificate of look 2" in text

@@ -12,7 +12,7 @@ from sklearn.metrics import cohen_kappa_score, confusion_matrix
 
 from annotate.models import Project, User
 from annotate.projects.write import set_member
-from judges.models import AlignmentReport, Score, SplitMember
+from judges.models import AlignmentReport, GroupSide, Score, Side
 from judges.reports.write import freeze_report
 from tests.clients import as_user
 from tests.frontend.building import make_user
@@ -48,9 +48,7 @@ def report(lena: User) -> AlignmentReport:
 
 def by_hand(project: Project, threshold: float) -> Figures:
     """Kappa, TPR, TNR as a page writes them, and tn, fp, fn, tp: from the scores in the database and the grades."""
-    dev = set(
-        SplitMember.objects.filter(criterion__key="grade", is_dev=True).values_list("sample__external_id", flat=True)
-    )
+    dev = set(GroupSide.objects.filter(criterion_key="grade", side=Side.DEV).values_list("group", flat=True))
     scores = dict(Score.objects.filter(sample__external_id__in=dev).values_list("sample__external_id", "number"))
     people, said = [], []
     for place, name in enumerate(project.samples.order_by("external_id").values_list("external_id", flat=True)):

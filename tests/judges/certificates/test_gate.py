@@ -22,7 +22,7 @@ from judges.reports.evidence import align
 from tests.annotate.factories import GRADE
 from tests.clients import client_of
 from tests.database import copied_from_world
-from tests.judges.building import add_judge, graded_project, make_project, scores_like
+from tests.judges.building import add_judge, graded_project, make_project, scores_like, stored_sides
 
 pytestmark = pytest.mark.django_db
 
@@ -50,7 +50,7 @@ def grade(project: Project) -> Criterion:
 def test_a_report_and_the_commands_leave_test_closed(project: Project, grade: Criterion) -> None:
     (row,) = align(grade)["judges"]
     assert row["at_threshold"]["split"] == "dev"
-    sides = dict(grade.split_members.values_list("sample__external_id", "is_dev"))
+    sides = stored_sides(grade)
     assert 0 < row["at_threshold"]["kappa"]["n"] <= sum(sides.values())
     assert not Look.objects.exists()
 
@@ -162,8 +162,8 @@ def test_a_certificate_says_everything(grade: Criterion) -> None:
     said, result = shapes.Certificate.show(certificate), certificate.look.result
     assert set(said) == {
         "number", "criterion", "criterion_version", "judge", "judge_version", "judge_hash", "dimension",
-        "label_fingerprint", "look", "level", "threshold", "higher_is_better", "calibrator", "cutpoints", "region",
-        "kappa", "tpr", "tnr", "confusion", "error", "trust", "created_at", "created_by",
+        "label_fingerprint", "look", "level", "out_of_date", "threshold", "higher_is_better", "calibrator", "cutpoints",
+        "region", "kappa", "tpr", "tnr", "confusion", "error", "trust", "created_at", "created_by",
     }  # fmt: skip
     assert said["calibrator"] == result["calibrated"]["calibrator"]
     assert said["calibrator"]["method"] in ("platt", "isotonic")

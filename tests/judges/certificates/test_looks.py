@@ -20,7 +20,15 @@ from judges.api import certificates_serializers as shapes
 from judges.certificates.write import look_at_test
 from judges.models import Look
 from judges.reports.evidence import full_evidence
-from tests.judges.building import add_judge, add_labels, add_samples, graded_project, make_project, scores_like
+from tests.judges.building import (
+    add_judge,
+    add_labels,
+    add_samples,
+    graded_project,
+    make_project,
+    scores_like,
+    stored_sides,
+)
 
 pytestmark = pytest.mark.django_db
 
@@ -174,7 +182,7 @@ def test_a_look_keeps_its_samples() -> None:
     project = noisy_project()
     criterion = project.criteria.get()
     look = look_at_test(criterion=criterion, judge_name="judge")
-    sides = dict(criterion.split_members.values_list("sample__external_id", "is_dev"))
+    sides = stored_sides(criterion)
     assert look.samples["dev"] == sorted(name for name, is_dev in sides.items() if is_dev)
     assert set(look.samples["test"]) == {name for name, is_dev in sides.items() if not is_dev}
     counted = np.sum(list(look.samples["test"].values()), axis=0)
@@ -226,11 +234,11 @@ def test_what_a_look_does_not_rest_on_costs_no_other_one() -> None:
 
 def test_looks_as_the_page_has_them(grade: Criterion) -> None:
     before = looks_context(grade, "good", "grade")
-    assert (before["history"], before["latest"], before["is_last"]) == ([], None, False)
+    assert (before["history"], before["latest"]) == ([], None)
     assert (before["next"].number, before["next"].level, before["next"].wider) == (1, "96.96 %", "1.1")
     look = look_at_test(criterion=grade, judge_name="good")
     after = looks_context(grade, "good", "grade")
-    assert (after["latest"]["look"], after["is_last"], after["next"].number) == (look, True, 2)
+    assert (after["latest"]["look"], after["next"].number) == (look, 2)
     assert [row["certificate"] for row in after["history"]] == [None]
     assert looks_context(grade, "good", "other")["latest"] is None
 

@@ -11,7 +11,7 @@ import alignment.judging.triage
 from annotate.core.units import units_of
 from annotate.models import Criterion, Project, Verdict
 from judges.certificates.triage_read import ROUNDING, left_to_people
-from judges.models import JudgeVersion, Look, Score
+from judges.models import PROMISE, JudgeVersion, Look, Score
 from tests.judges.building import add_judge, add_labels, add_samples, make_project
 
 pytestmark = pytest.mark.django_db
@@ -23,8 +23,10 @@ def test_distances_are_rounded_as_in_the_statistics() -> None:
     assert ROUNDING == alignment.judging.triage.ROUNDING
 
 
-def look_of(criterion: Criterion, version: JudgeVersion, region: dict[str, Any] | None) -> Look:
+def look_of(criterion: Criterion, version: JudgeVersion, region: dict[str, Any]) -> Look:
     return Look.objects.create(
+        project=criterion.project,
+        criterion_key=criterion.key,
         criterion=criterion,
         judge=version.judge,
         version=version,

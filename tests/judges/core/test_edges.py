@@ -16,7 +16,7 @@ from annotate.models import Criterion, Project, Sample, User, Verdict
 from annotate.verdicts.evidence_read import agreement
 from frontend.reports.file import report_html
 from frontend.reports.text_table import judge_table
-from judges.models import LARGEST_SCORE, SplitMember
+from judges.models import LARGEST_SCORE, GroupSide, Side
 from judges.reports.evidence import align
 from judges.reports.write import build_report
 from tests.annotate.factories import TRISTATE
@@ -29,6 +29,7 @@ from tests.judges.building import (
     make_project,
     one_label_settles,
     scores_like,
+    stored_sides,
 )
 
 pytestmark = pytest.mark.django_db
@@ -222,7 +223,7 @@ def test_a_judge_that_answers_with_labels() -> None:
     assert 0 < at["kappa"]["n"] < 22
     # The same half: what the test half says of its labels is locked as well.
     assert row["labels"]["kappa"]["n"] == at["kappa"]["n"]
-    dev = {member.sample.external_id for member in SplitMember.objects.filter(criterion=support, is_dev=True)}
+    dev = {name for name, is_dev in stored_sides(support).items() if is_dev}
     right = [said[place] == values[place % 3] for place in range(22) if f"s{place:02}" in dev]
     assert row["labels"]["percent"]["value"] == pytest.approx(sum(right) / len(right))
     assert in_words(row["labels"]["linear"]["reason"]) == "the levels have no order"
@@ -341,7 +342,7 @@ def test_the_share_that_passes_is_the_right_way_round(passing: bool) -> None:
     one_label_settles(support)
     # High where people pass, and once where they fail: on dev, since test is closed.
     odd = 1 if passing else 3
-    SplitMember.objects.create(criterion=support, sample=samples[f"s{odd:02}"], is_dev=True)
+    GroupSide.objects.create(project=project, criterion_key=support.key, group=f"s{odd:02}", side=Side.DEV)
     judged(
         project, samples, lambda place: float((place % 3 == 0) is passing or place == odd), unit="claim:0",
         dimension="support",

@@ -10,10 +10,10 @@ from annotate.models import Label, Project
 from judges.core.scores_read import current_version
 from judges.kinds.ensemble import KIND
 from judges.kinds.stacking import Curve, fold_of
-from judges.models import JudgeVersion, Score, ScoreStatus, SplitMember
+from judges.models import JudgeVersion, Score, ScoreStatus
 from judges.versions.write import add_version, create_judge, drop_version, judge_spec
 from tests.database import copied_from_world
-from tests.judges.building import add_judge, add_labels, add_samples, make_project
+from tests.judges.building import add_judge, add_labels, add_samples, make_project, stored_sides
 from tests.judges.kinds.making import scored_in
 
 pytestmark = pytest.mark.django_db
@@ -54,7 +54,7 @@ def _made(project: Project, name: str = "both", **config: Any) -> JudgeVersion:
 
 
 def _sides(project: Project) -> dict[str, bool]:
-    return dict(SplitMember.objects.filter(criterion__project=project).values_list("sample__external_id", "is_dev"))
+    return stored_sides(project.criteria.get(key="support", is_current=True))
 
 
 def test_it_is_fitted_on_dev_alone(project: Project) -> None:

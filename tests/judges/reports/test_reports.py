@@ -15,7 +15,7 @@ from judges.reports.read import data_version, one_report, report_state
 from judges.reports.write import basis_of, build_report, freeze_report
 from tests.annotate.factories import finish, make_sample, make_world
 from tests.database import copied_from_world
-from tests.judges.building import add_judge, add_labels, add_samples, graded_project, scores_like
+from tests.judges.building import add_judge, add_labels, add_samples, graded_project, scores_like, stored_sides
 
 pytestmark = pytest.mark.django_db
 
@@ -73,7 +73,7 @@ def test_a_report_is_whole(grade: Criterion, first: AlignmentReport) -> None:
     assert all(cells[i][j] == cells[j][i] for i in range(3) for j in range(3))
     assert [cells[i][i] for i in range(3)] == [None] * 3
     # The judge stands in the matrix with its dev half, on which its kappa rests as well.
-    dev = grade.split_members.filter(is_dev=True).count()
+    dev = sum(stored_sides(grade).values())
     assert result["matrix"]["raters"][2]["units"] == result["judges"][0]["kappa"]["n"] == dev
     assert sum(row["share"] for row in result["prevalence"]) == pytest.approx(1)
     distances = [row["distance"] for row in result["judges"][0]["disagreements"]]

@@ -6,7 +6,7 @@ import pytest
 
 from annotate.core.blindness import SYSTEM
 from annotate.models import Criterion, User, Verdict
-from judges.models import AlignmentReport, SplitMember
+from judges.models import AlignmentReport, GroupSide
 from judges.reports.read import report_state
 from judges.reports.write import freeze_report
 from tests.annotate.factories import concurrently, decide_unit
@@ -45,4 +45,4 @@ def test_two_at_once_make_one_report() -> None:
     reports = concurrently(*[lambda: freeze_report(criterion=grade)] * 2)
     assert [report.number for report in reports] == [1, 1]
     assert AlignmentReport.objects.count() == 1
-    assert SplitMember.objects.count() == len({*SplitMember.objects.values_list("sample_id", flat=True)}) > 0
+    assert GroupSide.objects.count() == len({*GroupSide.objects.values_list("group", flat=True)}) > 0

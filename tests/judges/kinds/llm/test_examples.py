@@ -10,14 +10,13 @@ import pytest
 
 from annotate.models import Criterion, Project, Sample, Verdict
 from annotate.models.label import VerdictMethod, VerdictState
-from judges.core.split import sides_of
 from judges.kinds.base import Refused
 from judges.kinds.llm import KIND, example_samples
-from judges.models import SplitMember
+from judges.models import GroupSide, Side
 from judges.reports.evidence import full_evidence
 from judges.versions.identity import content_hash
 from tests.database import copied_from_world
-from tests.judges.building import GRADES, graded_project
+from tests.judges.building import GRADES, graded_project, stored_sides
 from tests.judges.kinds.llm.making import Scripted, prompt_of, said
 
 pytestmark = pytest.mark.django_db
@@ -46,8 +45,8 @@ def _world(module_transaction: None) -> Project:
     for name, sample in samples.items():
         sample.question, sample.answer = f"question of {name}?", f"answer of {name}."
     Sample.objects.bulk_update(samples.values(), ["question", "answer"])
-    dev = [name for name, is_dev in sorted(sides_of(grade).items()) if is_dev]
-    SplitMember.objects.filter(criterion=grade, sample__external_id__in=dev[:2]).delete()
+    dev = [name for name, is_dev in sorted(stored_sides(grade).items()) if is_dev]
+    GroupSide.objects.filter(criterion_key=grade.key, group__in=dev[:2]).delete()
     Verdict.objects.filter(sample__external_id=dev[2]).update(state=VerdictState.DISPUTED, value=None, method="")
     return project
 
@@ -71,7 +70,7 @@ def refused(project: Project, config: dict[str, Any]) -> tuple[str, str]:
 
 
 def test_nothing_of_test_is_in_a_configuration_or_a_prompt(project: Project, grade: Criterion) -> None:
-    sides = sides_of(grade)
+    sides = stored_sides(grade)
     closed = {one.external_id for one in project.samples.all()} - {name for name, is_dev in sides.items() if is_dev}
     assert len(closed) >= COUNT // 2
     for seed in range(12):
@@ -133,8 +132,8 @@ def test_what_was_drawn_stays_until_it_is_asked_for_otherwise(project: Project, 
 def test_what_is_given_as_drawn_is_looked_at(project: Project, grade: Criterion) -> None:
     config = complete(project, count=1)
     (drawn,) = config["examples"]["drawn"]
-    on_test = min(name for name, is_dev in sides_of(grade).items() if not is_dev)
-    without_side = min({one.external_id for one in project.samples.all()} - sides_of(grade).keys())
+    on_test = min(name for name, is_dev in stored_sides(grade).items() if not is_dev)
+    without_side = min({one.external_id for one in project.samples.all()} - stored_sides(grade).keys())
     for change in (
         {"sample": on_test}, {"sample": without_side}, {"sample": "nobody"}, {"unit": "claim:9"}, {"unit": "page"},
         {"value": 9}, {"value": "5"}, {"value": None},
@@ -150,15 +149,14 @@ def test_what_is_given_as_drawn_is_looked_at(project: Project, grade: Criterion)
 
 
 def test_too_few_or_none(project: Project, grade: Criterion) -> None:
-    SplitMember.objects.filter(criterion=grade).exclude(
-        sample__in=SplitMember.objects.filter(criterion=grade, is_dev=True).order_by("sample").values("sample")[3:6]
-    ).delete()
+    kept = GroupSide.objects.filter(criterion_key=grade.key, side=Side.DEV).order_by("group")[3:6]
+    GroupSide.objects.exclude(pk__in=list(kept.values_list("pk", flat=True))).delete()
     assert len(complete(project, count=3)["examples"]["drawn"]) == 3
     field, message = refused(project, {**CONFIG, "examples": {"count": 4}})
     assert (field, message[:21]) == ("examples.count", "There are only 3 samp")
-    Sample.objects.filter(pk__in=SplitMember.objects.values("sample")).update(answer="x" * 7000)
+    Sample.objects.filter(external_id__in=GroupSide.objects.values("group")).update(answer="x" * 7000)
     assert refused(project, {**CONFIG, "examples": {"count": 1}})[1].startswith("There are only 0")
-    SplitMember.objects.all().delete()
+    GroupSide.objects.all().delete()
     assert refused(project, {**CONFIG, "examples": {"count": 1}})[0] == "examples.count"
 
 
