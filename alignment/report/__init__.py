@@ -36,7 +36,7 @@ from alignment.report.next_samples import (
     outcomes_of,
     propose,
 )
-from alignment.report.planned import Growth
+from alignment.report.planned import FEWEST_OF_VERSION, Growth
 from alignment.report.reference import Reference, reference_of
 from alignment.report.report_figures import differences, report_figures
 from alignment.report.triaged import region_on_test

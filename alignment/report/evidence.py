@@ -145,6 +145,7 @@ class Evidence:
     ``whole``: what judges gave such samples as a whole (unit "answer"), of each judge its latest version.
     ``measures``: which metric a dimension of these names; a dimension that names none is compared with each.
     ``abstained``: how many answers of the project abstain; they have no claims, and are in none of the rest.
+    ``versions``: of each sample with scores or labels the version of the pipeline that answered; empty where it is one.
     """
 
     criterion: Criterion
@@ -172,6 +173,7 @@ class Evidence:
     settled_only: bool = True
     declared: Sequence[Declared] = ()
     abstained: int = 0
+    versions: Mapping[str, str] = field(default_factory=dict)
     groups: Mapping[str, str] = field(default_factory=dict)
 
     def group_of(self, sample: str) -> str:
@@ -263,6 +265,7 @@ def evidence_as_dict(evidence: Evidence) -> dict[str, Any]:
         "whole": [_said(one) for one in evidence.whole],
         "measures": dict(evidence.measures),
         "abstained": evidence.abstained,
+        "versions": dict(evidence.versions),
         **({"groups": dict(evidence.groups)} if evidence.groups else {}),
     }
 
@@ -304,6 +307,7 @@ def evidence_from_dict(found: Mapping[str, Any]) -> Evidence:
         declared=[Declared(**row) for row in found["declared"]],
         abstained=found["abstained"],
         dropped=found["dropped"],
+        versions=found["versions"],
         groups=found.get("groups", {}),
     )
 
@@ -323,6 +327,7 @@ def _of_before(found: Mapping[str, Any]) -> dict[str, Any]:
         "drawn_by": [],
         "abstained": 0,
         "dropped": {},
+        "versions": {},
         "ratings": {**found["ratings"], "too_fast": [], "waiting": []},
     }
     return {**found, **since, "format": FORMAT}

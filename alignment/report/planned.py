@@ -14,9 +14,10 @@ import numpy as np
 from alignment.base.estimate import Estimate, Remark, estimates_as_dicts, remark
 from alignment.judging.prevalence import ppi_mean
 from alignment.judging.weighted import weighted_at_threshold, weighted_mean
+from alignment.judging.prevalence import PpiMean, ppi_mean
 from alignment.planning.sample_size import Plannable, plannable_from_estimate, two_digits
 from alignment.report.comparison import Comparison
-from alignment.report.evidence import UnitKey
+from alignment.report.evidence import UnitKey, Value
 from alignment.report.judged import NONE_SCORED, Judged
 from alignment.report.reference import NO_PASSES, Reference
 
@@ -207,6 +208,9 @@ def _design(
 
 
 ALL_LABELLED = remark("all_labelled")
+#: Of a version of the pipeline with fewer samples nothing is said.
+FEWEST_OF_VERSION = 20
+FEW_LABELLED = remark("few_labelled_samples", n=FEWEST_OF_VERSION)
 
 
 def population_figures(judged: Judged) -> dict[str, Any]:
@@ -215,15 +219,71 @@ def population_figures(judged: Judged) -> dict[str, Any]:
     Of all scored units, dev and test alike: no threshold is chosen, so nothing of the test half is given away. Numbers
     count as they are, turned round where lower is better; labels as pass (1) and fail (0). Clusters are samples.
 
-    ``ties``: scored units whose labels are split in half, which are in neither part. ``drawn``: the planner drew some
-    of the labelled samples, so these are no even part of all.
+    Units that are not settled count as unlabelled.
+
+    ``ties``: scored units whose labels are split in half, which are in neither part. ``drawn``: the labelled samples
+    had unequal chances, or some of them were chosen, so that they are no even part of all.
 
     Where every scored unit has a label, classical is still there, and ``reason`` says why the others are not.
+
+    ``versions``: the same of each version of the pipeline, where the scored samples are of several; the rest is then of
+    all of them pooled, which is the share of no version. Left out where there is one. A version with labels of fewer
+    than FEWEST_OF_VERSION samples has no figures.
     """
     said = judged.said.labels if judged.answers_labels else judged.said.numbers
     labelled = [(unit, said[unit]) for unit in judged.decided]
-    others = [row for row in said.items() if row[0] not in judged.scores]
+    others = [row for row in said.items() if row[0] not in judged.scores or row[0] in judged.reference.left_out]
+    found = _population(judged, labelled, others)
+    ties = len(said) - len(others) - len(labelled) if judged.reference.passing is not None else 0
+    of = judged.reference.evidence.versions
+    versions = sorted({of.get(sample, "") for (sample, _), _ in chain(labelled, others)}) if of else []
+    if len(versions) < 2:
+        return {**found, "ties": ties}
+    parts = defaultdict[str, tuple[_Scored, _Scored]](lambda: ([], []))
+    for place, rows in enumerate((labelled, others)):
+        for row in rows:
+            parts[of.get(row[0][0], "")][place].append(row)
+    rows_of = [
+        {"version": version, **_population(judged, *parts[version], least=FEWEST_OF_VERSION)} for version in versions
+    ]
+    return {**found, "ties": ties, "versions": rows_of}
+
+
+_Scored = list[tuple[UnitKey, Value]]
+
+
+def _population(judged: Judged, labelled: _Scored, others: _Scored, *, least: int = 0) -> dict[str, Any]:
+    """Of these units with what the judge said of them. least: how many samples with labels it takes."""
+    samples, unlabelled = ({sample for (sample, _), _ in rows} for rows in (labelled, others))
+    chances = judged.reference.evidence.chances
+    counted = {
+        "labelled": {"units": len(labelled), "samples": len(samples)},
+        "unlabelled": {"units": len(others), "samples": len(unlabelled)},
+        "drawn": len({chances[sample].probability if sample in chances else None for sample in samples}) > 1,
+    }
+    if len(samples) < least:
+        few = judged.refusal() or FEW_LABELLED
+        none = Estimate.undefined(few, n=len(labelled), clusters=len(samples)).as_dict()
+        return {"reason": few, **counted, **dict.fromkeys(_MEANS, none), "weight": None}
     reason = judged.refusal() or (None if others else ALL_LABELLED)
+    found = _means(judged, labelled, others)
+    means = {name: getattr(found, name) for name in _MEANS}
+    return {
+        "reason": reason,
+        **counted,
+        # With the report's own reason where there is no value.
+        **{
+            name: (one if one.value is not None else replace(one, reason=reason)).as_dict()
+            for name, one in means.items()
+        },
+        "weight": found.weight,
+    }
+
+
+_MEANS = ("classical", "tuned", "plain")
+
+
+def _means(judged: Judged, labelled: _Scored, others: _Scored) -> PpiMean:
     units, values = len(labelled), [value for _, value in chain(labelled, others)]
     if judged.answers_labels:
         score = np.array([value in judged.criterion.passes for value in values], dtype=np.float64)
@@ -233,26 +293,11 @@ def population_figures(judged: Judged) -> dict[str, Any]:
     samples = judged.reference.clusters(unit for unit, _ in chain(labelled, others))
     number = dict(zip(dict.fromkeys(samples), count(), strict=False))
     cluster = np.fromiter(map(number.__getitem__, samples), np.int64, len(samples))
-    found = ppi_mean(
-        [float(judged.reference.positive[unit]) for unit in judged.decided],
+    return ppi_mean(
+        [float(judged.reference.positive[unit]) for unit, _ in labelled],
         score[:units],
         cluster[:units],
         score[units:],
         cluster[units:],
         interval="influence",
     )
-    # Samples are numbered as they come, those with labelled units first.
-    known, chances = found.classical.clusters, judged.reference.evidence.chances.items()
-    return {
-        "reason": reason,
-        "labelled": {"units": units, "samples": known},
-        "unlabelled": {"units": len(others), "samples": int(np.count_nonzero(np.bincount(cluster[units:])))},
-        "ties": len(judged.scores) - units if judged.reference.passing is not None else 0,
-        "drawn": any(chance.stratum and number.get(sample, known) < known for sample, chance in chances),
-        # With the report's own reason where there is no value.
-        **{
-            name: (one if one.value is not None else replace(one, reason=reason)).as_dict()
-            for name, one in (("classical", found.classical), ("tuned", found.tuned), ("plain", found.plain))
-        },
-        "weight": found.weight,
-    }

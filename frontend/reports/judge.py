@@ -19,6 +19,10 @@ from judges.models import AlignmentReport
 
 def population_context(found: Mapping[str, Any]) -> dict[str, Any]:
     """The `population` of `judges/judge_population.html` from a judge of a report's result."""
+    return {**_population(found), "versions": [_population(one) for one in found.get("versions", ())]}
+
+
+def _population(found: Mapping[str, Any]) -> dict[str, Any]:
     return {
         **worded(found, shown_share),
         "weight": figure(found["weight"], 2),

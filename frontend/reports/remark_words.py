@@ -68,6 +68,9 @@ WORDS = {
     # Of metrics of one sample.
     "no_claims": gettext_noop("no claims"),
     "abstained": gettext_noop("the answer abstains"),
+    "few_scored_samples": gettext_noop("scores of fewer than %(n)s samples"),
+    "several_versions": gettext_noop("these are %(n)s versions of the pipeline, each with a share of its own"),
+    "few_labelled_samples": gettext_noop("labels of fewer than %(n)s samples"),
     "no_contexts": gettext_noop("no contexts"),
     "nothing_relevant": gettext_noop("nothing is known to be relevant"),
     "no_key_facts": gettext_noop("no key facts"),

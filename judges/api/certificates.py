@@ -168,6 +168,9 @@ class ApplyView(ProjectAPIView):
         by it. Without it every score counts as a sample of its own, which makes intervals too narrow when several
         are of one. A judge that answers with labels sends `label` in place of `score`.
 
+        Scores of samples that several versions of the pipeline made are never pooled silently: `versions` has the
+        shares of each, and those of all of them are undefined unless `pooled` asks for them.
+
         `pipeline` in place of `scores` names a version whose samples the judge has scored here. Failed and missing
         scores count for nothing, so look at `coverage` as well. What came of single samples is for admins, and only of
         those that they don't still have to label themselves; `held_back` counts the others. Refused (409) when even the
@@ -186,6 +189,6 @@ class ApplyView(ProjectAPIView):
         if ("scores" in data) == ("pipeline" in data):
             raise Invalid("missing_field", "Send either scores or pipeline.")
         if "scores" in data:
-            return apply_certificate(**asked, rows=data["scores"])
+            return apply_certificate(**asked, rows=data["scores"], pooled=data.get("pooled", False))
         found = apply_to_pipeline(**asked, pipeline=data["pipeline"], reader=self.user)
         return shapes.of_stored(found, with_rows=may(self.role, "judges.run"))

@@ -177,6 +177,7 @@ class Application(Shape, required="criterion judge"):
     dimension = Text(allow_null=True, help_text=_DIMENSION)
     scores = NewScore(many=True)
     pipeline = Text(help_text="In place of scores: the stored ones of this version's samples.")
+    pooled = Truth(help_text="With the shares of scores of several versions of the pipeline together.")
 
 
 class ProbabilitiesUsed(Shape):
@@ -214,6 +215,17 @@ class Coverage(Shape, of=apply.Coverage, shows="samples samples_scored units sco
     failed = Of("Units whose score failed, by its status.")
 
 
+class OfVersion(Shape):
+    version = s.CharField(help_text="Empty: of samples without a version, or that the project doesn't have.")
+    scores = s.IntegerField()
+    samples = s.IntegerField(source="rate.judged.clusters")
+    pass_rate = Estimate(source="rate.judged", help_text="The share that the judge passes.")
+    corrected_pass_rate = Estimate(
+        source="rate.rate", help_text="The share that the certificate’s people would pass: Rogan-Gladen."
+    )
+    caveat = Remark(allow_null=True)
+
+
 class Applied(Shape):
     certificate = s.IntegerField(source="certificate.number", help_text="Its number.")
     criterion = s.CharField(source="certificate.look.criterion.key")
@@ -244,6 +256,8 @@ class Applied(Shape):
     probability = ProbabilitiesUsed(source="certificate.look.result.calibrated")
     grade = GradesUsed(source="certificate.look.result.cutpoints")
     region = RegionUsed()
+    versions = OfVersion(many=True, help_text="Where the scores are of several versions of the pipeline: of each.")
+    pooled = s.BooleanField(help_text="Whether the shares above are of several versions together.")
     results = AppliedScore(many=True, help_text="One for each score, in the order given.")
     pipeline = s.CharField(required=False, help_text="Of stored scores.")
     coverage = Coverage(required=False, help_text="Of stored scores.")

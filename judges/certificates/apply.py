@@ -7,10 +7,11 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import alignment
+from alignment.base.estimate import Estimate, Remark, remark
 from annotate.core.blindness import SYSTEM, Reader, require_figures_of_many
 from annotate.core.errors import Conflict, Invalid
 from annotate.core.scales import Value, normalise
@@ -41,19 +42,40 @@ class NewScore:
 
 
 @dataclass(frozen=True, eq=False, slots=True)
+class OfVersion:
+    """The shares of one version of the pipeline among the scores; without a version those that name no such sample."""
+
+    version: str
+    scores: int
+    rate: alignment.CorrectedRate
+    caveat: Remark | None
+
+
+@dataclass(frozen=True, eq=False, slots=True)
 class AppliedBatch:
+    """versions: where the scores are of samples of several versions of the pipeline, the shares of each; those of all
+    of them are then undefined, unless they were asked for as pooled."""
+
     certificate: Certificate
     scores: Sequence[NewScore]
     found: alignment.report.Applied
+    versions: Sequence[OfVersion] = ()
+    pooled: bool = False
 
 
 def apply_certificate(
-    *, project: Project, criterion_key: str, judge_name: str, rows: Any, dimension: str | None = None
+    *,
+    project: Project,
+    criterion_key: str,
+    judge_name: str,
+    rows: Any,
+    dimension: str | None = None,
+    pooled: bool = False,
 ) -> AppliedBatch:
     """What the judge's latest certificate for the criterion makes of new scores. Nothing is stored.
 
     rows: [{"sample"?: the sample's own id, "score": number}], or "label" in place of "score" for a judge that answers
-    with labels.
+    with labels. pooled: with the shares of all scores together, even of several versions of the pipeline.
 
     Raises Conflict, in the gate's words, when there is no certificate, or judge or criterion are no longer what was
     certified, or the judge has drifted; Invalid, naming each row, for what is no score.
@@ -61,13 +83,22 @@ def apply_certificate(
     certificate = valid_certificate(
         project=project, criterion_key=criterion_key, judge_name=judge_name, dimension=dimension
     )
-    return apply_scores(certificate, _read(certificate.look, rows))
+    batch = apply_scores(certificate, _read(certificate.look, rows))
+    versions = _by_version(batch)
+    if len(versions) < 2:
+        return batch
+    found = batch.found if pooled else _without_shares(batch, batch.scores, remark("several_versions", n=len(versions)))
+    return replace(batch, found=found, versions=versions, pooled=pooled)
 
 
 def apply_scores(certificate: Certificate, scores: Sequence[NewScore]) -> AppliedBatch:
+    return AppliedBatch(certificate, scores, _applied(certificate, scores))
+
+
+def _applied(certificate: Certificate, scores: Sequence[NewScore]) -> alignment.report.Applied:
     look = certificate.look
     project, test = look.criterion.project, look.samples["test"]
-    found = alignment.report.applied(
+    return alignment.report.applied(
         look.result,
         test,
         [one.score for one in scores],
@@ -78,7 +109,34 @@ def apply_scores(certificate: Certificate, scores: Sequence[NewScore]) -> Applie
         rng=alignment.report.generator(project.seed, "apply", look.fingerprint),
         groups=groups_of(project, {*test, *(one.sample for one in scores if one.sample is not None)}),
     )
-    return AppliedBatch(certificate, scores, found)
+
+
+def _by_version(batch: AppliedBatch) -> list[OfVersion]:
+    named = {one.sample for one in batch.scores if one.sample is not None}
+    project = batch.certificate.look.criterion.project
+    version_of = dict(samples_named(project, named).values_list("external_id", "pipeline_version"))
+    parts: dict[str, list[NewScore]] = {}
+    for one in batch.scores:
+        parts.setdefault(version_of.get(one.sample or "", ""), []).append(one)
+    found, fewest = [], alignment.report.FEWEST_OF_VERSION
+    for version, scores in sorted(parts.items()):
+        if _samples_of(scores) < fewest:
+            of = _without_shares(batch, scores, remark("few_scored_samples", n=fewest))
+        else:
+            of = _applied(batch.certificate, scores)
+        found.append(OfVersion(version, len(scores), of.rate, of.caveat))
+    return found
+
+
+def _samples_of(scores: Sequence[NewScore]) -> int:
+    """Each score without a sample counts for one."""
+    return len({at if one.sample is None else one.sample for at, one in enumerate(scores)})
+
+
+def _without_shares(batch: AppliedBatch, scores: Sequence[NewScore], reason: Remark) -> alignment.report.Applied:
+    """Of these of its scores; the judge's errors on test are the same whatever it is applied to."""
+    none = Estimate.undefined(reason, n=len(scores), clusters=_samples_of(scores))
+    return replace(batch.found, rate=replace(batch.found.rate, rate=none, judged=none), caveat=None)
 
 
 def applied_rows(batch: AppliedBatch) -> list[dict[str, Any]]:

@@ -109,6 +109,8 @@ def fingerprint_of(evidence: alignment.report.Evidence, parameters: dict[str, An
     add(sorted(evidence.measures.items()))
     if evidence.groups:
         add(["groups", sorted(evidence.groups.items())])
+    if evidence.versions:
+        add(sorted(evidence.versions.items()))
     if evidence.dropped:
         add(["dropped", sorted((sample, list(gone)) for sample, gone in evidence.dropped.items())])
     if evidence.abstained:

@@ -51,6 +51,9 @@ class Command(OneLineCommand):
         which.add_argument(
             "--pipeline", metavar="VERSION", help="the stored scores of the samples that this version made"
         )
+        parser.add_argument(
+            "--pooled", action="store_true", help="with the shares of several versions of the pipeline together"
+        )
         parser.add_argument("--output", type=Path, metavar="FILE", help="write each score's verdict, .jsonl or .csv")
         parser.add_argument("--format", choices=["text", "json"], default="text", help="of what is printed")
 
@@ -65,7 +68,7 @@ class Command(OneLineCommand):
             "dimension": options["dimension"],
         }
         if options["pipeline"] is None:
-            batch = apply_certificate(**asked, rows=_rows(options["file"]))
+            batch = apply_certificate(**asked, rows=_rows(options["file"]), pooled=options["pooled"])
             found, covered = Applied.show(batch), ""
         else:
             stored = apply_to_pipeline(**asked, pipeline=options["pipeline"], reader=SYSTEM)
@@ -116,19 +119,19 @@ def _covered(stored: StoredBatch) -> str:
 
 
 def _said(found: Mapping[str, Any]) -> str:
-    corrected, region = found["corrected_pass_rate"], found["region"]
+    region = found["region"]
     intervals = f"intervals at {found['level']:.2%}"
     lines = [
         f"Certificate {found['certificate']} of “{found['judge']}” for “{found['criterion']}”; {intervals}.",
-        f"The judge passes {interval(found['pass_rate'])} of {found['scores']:,} scores, {found['samples']:,} samples.",
     ]
-    if corrected["value"] is None:
-        lines.append(f"What share people would pass can't be said: {in_words(corrected['reason'])}.")
+    for one in found["versions"]:
+        lines.append(f"Version “{one['version']}”:" if one["version"] else "Without a version:")
+        lines += [f"  {line}" for line in _shares(one)]
+    if found["versions"] and not found["pooled"]:
+        lines.append("These are several versions of the pipeline; --pooled says the shares of all of them together.")
     else:
-        why = f" ({in_words(corrected['reason'])})" if corrected["low"] is None else ""
-        lines.append(f"Corrected for its errors, people would pass {interval(corrected)}{why}.")
-        if found["caveat"] is not None:
-            lines.append(in_words(found["caveat"]))
+        lines += [f"All {len(found['versions'])} versions pooled:"] if found["pooled"] else []
+        lines += _shares(found)
     if region["inside"] is None:
         lines.append("It may decide none alone: no region was certified.")
     else:
@@ -138,6 +141,19 @@ def _said(found: Mapping[str, Any]) -> str:
     if found["probability"]["reason"] is not None:
         lines.append(f"No probabilities: {in_words(found['probability']['reason'])}.")
     return "\n".join(lines)
+
+
+def _shares(found: Mapping[str, Any]) -> list[str]:
+    passed, corrected = found["pass_rate"], found["corrected_pass_rate"]
+    of = f"{found['scores']:,} scores, {found['samples']:,} samples"
+    if passed["value"] is None:
+        return [f"Nothing is said of its {of}: {in_words(passed['reason'])}."]
+    lines = [f"The judge passes {interval(passed)} of {of}."]
+    if corrected["value"] is None:
+        return [*lines, f"What share people would pass can't be said: {in_words(corrected['reason'])}."]
+    why = f" ({in_words(corrected['reason'])})" if corrected["low"] is None else ""
+    lines.append(f"Corrected for its errors, the certificate’s people would pass {interval(corrected)}{why}.")
+    return lines if found["caveat"] is None else [*lines, in_words(found["caveat"])]
 
 
 def _write(path: Path, batch: AppliedBatch) -> None:

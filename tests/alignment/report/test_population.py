@@ -10,7 +10,7 @@ from scipy import stats
 from alignment import ppi_mean
 from alignment.report import Chance, JudgeScores
 from alignment.report.judged import NO_REFERENCE, NO_SCORES
-from alignment.report.planned import ALL_LABELLED, population_figures
+from alignment.report.planned import ALL_LABELLED, FEW_LABELLED, population_figures
 from alignment.report.reference import NO_PASSES
 from tests.alignment.report.building import KINDS, compared, evidence
 
@@ -158,3 +158,48 @@ def test_why_there_is_none():
         for name in PARTS:
             assert (shown[name]["value"], shown[name]["reason"]) == (None, reason)
         json.dumps(shown, allow_nan=False)
+
+
+def of_versions(found, of):
+    return replace(found, versions={sample: of(int(sample[1:])) for sample, _ in found.judges[0].numbers})
+
+
+def test_each_version_of_a_pipeline_has_its_own_share():
+    found = of_versions(half_labelled(people=("ann", "bob")), lambda place: "v2" if place % 3 else "v1")
+    shown = figures(found)
+    same(shown, by_hand(found, found.judges[0].numbers.__getitem__)[2])
+    assert [one["version"] for one in shown["versions"]] == ["v1", "v2"]
+    for one in shown["versions"]:
+        mine = {sample for sample, version in found.versions.items() if version == one["version"]}
+        rows = zip(found.units, found.raters, found.values, strict=True)
+        units, raters, values = zip(*[row for row in rows if row[0][0] in mine], strict=True)
+        numbers = {unit: score for unit, score in found.judges[0].numbers.items() if unit[0] in mine}
+        judges = [replace(found.judges[0], numbers=numbers)]
+        alone = replace(found, units=units, raters=raters, values=values, judges=judges, versions={})
+        _, samples, expected = by_hand(alone, numbers.__getitem__)
+        same(one, expected)
+        assert one["labelled"]["samples"] == len(set(samples)) >= 20
+        assert one["reason"] is None
+    json.dumps(shown, allow_nan=False)
+
+
+def test_a_version_with_few_labels_has_no_share(monkeypatch):
+    worked_out = []
+
+    def counting(*columns, **how):
+        worked_out.append(len(set(columns[2])))
+        return ppi_mean(*columns, **how)
+
+    monkeypatch.setattr("alignment.report.planned.ppi_mean", counting)
+    found = of_versions(half_labelled(), lambda place: ("v1" if place < 19 else "v2") if place < 100 else "v3")
+    first, second, third = figures(found)["versions"]
+    for one, samples in ((first, 18), (third, 0)):
+        assert (one["labelled"]["samples"], one["reason"]) == (samples, FEW_LABELLED)
+        assert all(one[name]["value"] is None and one[name]["reason"] == FEW_LABELLED for name in PARTS)
+    assert second["tuned"]["value"] is not None
+    assert worked_out == [59, 41], "of all, and of the version with enough labels"
+
+
+def test_one_version_is_no_part():
+    assert "versions" not in figures(half_labelled())
+    assert "versions" not in figures(of_versions(half_labelled(), lambda place: "v1"))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+from importlib import import_module
 from io import StringIO
 from pathlib import Path
 from typing import Any
@@ -27,7 +28,7 @@ from judges.models import Certificate, Look
 from tests.annotate.api.test_schema import problems
 from tests.clients import client_of
 from tests.database import copied_from_world
-from tests.judges.building import add_judge, graded_project, scores_like
+from tests.judges.building import add_judge, add_samples, graded_project, scores_like
 from tests.judges.certificates.test_looks import GRADES, noisy_project
 
 pytestmark = pytest.mark.django_db
@@ -364,3 +365,60 @@ def test_command_refuses(project: Project, certificate: Certificate, tmp_path: P
     (tmp_path / "broken.jsonl").write_text('{"score": 0.5}\n{"score": \n')
     with pytest.raises(CommandError, match=r"broken\.jsonl: row 2"):
         run("--file", tmp_path / "broken.jsonl")
+
+
+def _of_two_builds(project: Project) -> tuple[list[dict[str, Any]], float]:
+    """Scores of 100 samples of v1, 57 of which pass, of 100 of v2, 82 of which do, and of ten of v3."""
+    threshold = Certificate.objects.get(project=project).look.result["threshold"]
+    rows = []
+    for version, count, passing in (("v1", 100, 57), ("v2", 100, 82), ("v3", 10, 10)):
+        names = [f"{version}-{place}" for place in range(count)]
+        add_samples(project, names, pipeline_version=version)
+        rows += [{"sample": name, "score": threshold + (1 if at < passing else -1)} for at, name in enumerate(names)]
+    return rows, threshold
+
+
+def test_builds_are_never_pooled_silently(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    rows, _ = _of_two_builds(project)
+    few = remark("few_samples", n=40, held=84)
+    monkeypatch.setattr(import_module("alignment.report.applied"), "interval_caveat", lambda **_given: few)
+    found = Applied.show(apply(project, rows))
+    assert found["pooled"] is False
+    several = remark("several_versions", n=3)
+    for name in ("pass_rate", "corrected_pass_rate"):
+        assert (found[name]["value"], found[name]["reason"]) == (None, several)
+    assert found["caveat"] is None, "there is no interval"
+    one, two, three = found["versions"]
+    assert [(part["version"], part["scores"]) for part in (one, two, three)] == [("v1", 100), ("v2", 100), ("v3", 10)]
+    assert (one["pass_rate"]["value"], two["pass_rate"]["value"]) == (0.57, 0.82)
+    assert one["caveat"] == two["caveat"] == few
+    assert three["pass_rate"]["reason"] == three["corrected_pass_rate"]["reason"] == remark("few_scored_samples", n=20)
+    assert (three["samples"], three["caveat"]) == (10, None)
+    # Each as if it had been sent alone.
+    for part in (one, two):
+        alone = Applied.show(apply(project, [row for row in rows if row["sample"].startswith(part["version"])]))
+        assert {**part, "version": ""} == {**{name: alone[name] for name in part if name != "version"}, "version": ""}
+        assert alone["versions"] == []
+    # What came of each score is the same whatever is pooled.
+    assert len(found["results"]) == 210
+
+
+def test_builds_are_pooled_when_that_is_asked_for_and_named_so(project: Project, tmp_path: Path) -> None:
+    rows, _ = _of_two_builds(project)
+    asked = {"criterion": "grade", "judge": "judge", "scores": rows, "pooled": True}
+    set_member(project=project, user=(user := User.objects.create_user("alma")), role="admin")
+    reply = client_of(user).post(f"/api/projects/{project.slug}/apply/", asked, format="json").json()
+    assert (reply["pooled"], len(reply["versions"])) == (True, 3)
+    assert reply["pass_rate"]["value"] == pytest.approx((57 + 82 + 10) / 210)
+    file = tmp_path / "scores.csv"
+    file.write_text("sample,score\n" + "".join(f"{row['sample']},{row['score']}\n" for row in rows))
+    said = {}
+    for pooled in ([], ["--pooled"]):
+        out = StringIO()
+        given = ["--criterion", "grade", "--judge", "judge", "--file", str(file)]
+        call_command("apply", project.slug, *given, *pooled, stdout=out)
+        said[bool(pooled)] = out.getvalue()
+    assert "Version “v1”:\n  The judge passes 0.570" in said[False]
+    assert "--pooled says the shares of all of them together" in said[False]
+    assert "0.710" not in said[False]
+    assert "All 3 versions pooled:\nThe judge passes 0.710" in said[True]
