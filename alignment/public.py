@@ -46,17 +46,10 @@ from alignment.judging.noise import JudgeUnderNoise, judge_under_noise
 from alignment.judging.paired import Flips, PairedLabels, PairedThresholds, paired_at_thresholds, paired_labels
 from alignment.judging.prevalence import CorrectedRate, PpiMean, corrected_rate, ppi_mean, rogan_gladen
 from alignment.judging.reference import BinaryReference, MeanReference, mean_value, reference_majority
+from alignment.judging.share_bound import clusters_needed
 from alignment.judging.slices import Slice, slices_at_threshold
 from alignment.judging.threshold import Sweep, ThresholdResult, at_threshold, sweep
-from alignment.judging.triage import (
-    CertifiedRegion,
-    RiskCoverage,
-    certified_region,
-    decisions_needed,
-    distance_steps,
-    risk_coverage,
-    share_inside,
-)
+from alignment.judging.triage import CertifiedRegion, RiskCoverage, certified_region, distance_steps, risk_coverage
 from alignment.judging.trust import Trust, trust_verdict
 from alignment.judging.weighted import Design, WeightedResult, weighted_at_threshold, weighted_mean
 from alignment.planning.sample_size import (

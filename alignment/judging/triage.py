@@ -1,5 +1,6 @@
 """Which of a judge's decisions it may take alone: risk against coverage, and a region with a certified risk (Learn then
-Test): the scores a judge may decide alone, with a bound on how many of those decisions are wrong.
+Test): the scores a judge may decide alone, with bounds on how much of what people fail it passes, and the other way
+round.
 """
 
 import math
@@ -8,12 +9,23 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import betaincinv
 
-from alignment.base.arrays import Array, Bools, Floats, Ints, cluster_rows, finite, same_length, sums_by, verdicts
-from alignment.base.estimate import NO_UNITS, Estimate, Remark, remark, rounded_share
-from alignment.base.interval import Kind, Plan, Sampling, share_of_trials, with_interval
+from alignment.base.arrays import (
+    Array,
+    Bools,
+    Floats,
+    Ints,
+    cluster_rows,
+    finite,
+    renumbered,
+    same_length,
+    sums_by,
+    verdicts,
+)
+from alignment.base.estimate import NO_NEGATIVE, NO_POSITIVE, NO_UNITS, Estimate, Remark, remark, rounded_share
+from alignment.base.interval import Kind, Plan, Sampling, with_interval
 from alignment.base.totals import Totals, ratio
+from alignment.judging.share_bound import clusters_needed, mean_share_bound
 from alignment.judging.threshold import decide
 
 #: Distances closer than this, relatively, are one: .6 and .4 are equally far from .5.
@@ -113,27 +125,39 @@ def _steps(distance: Floats) -> tuple[Floats, Ints]:
     return falling[ends], step
 
 
-RISK = 0.05
+RISK = 0.1
 CONFIDENCE = 0.95
 STEPS = 20
 FIRST_SHARE = 0.2
 
 
 @dataclass(frozen=True, slots=True)
+class Step:
+    """Decisions at least ``distance`` from the threshold. ``false_passes``: of what people fail there, the share that
+    the judge passes; ``false_fails`` the other way round. Means over groups, from 0 to a one-sided bound."""
+
+    distance: float
+    false_passes: Estimate
+    false_fails: Estimate
+
+    def holds(self, risk: float) -> bool:
+        """Whether both bounds keep the risk."""
+        return all(one.high is not None and one.high <= risk for one in (self.false_passes, self.false_fails))
+
+
+@dataclass(frozen=True, slots=True)
 class CertifiedRegion:
     """Scores at least ``distance`` from ``threshold``; ``distance`` is None, with the reason, when there is no region.
 
-    ``error`` is the share of wrong decisions there on test, from 0 to the certified bound (one-sided, at
-    ``confidence``); without a region, that of the first step, which failed. ``tried`` holds every step's distance and
-    error up to the first that failed.
+    ``tried`` holds every step up to the first that failed, ``step`` the last that held, or the first where none did.
     """
 
     threshold: float
     distance: float | None
     risk: float
     confidence: float
-    error: Estimate
-    tried: tuple[tuple[float, Estimate], ...]
+    step: Step
+    tried: tuple[Step, ...]
     reason: Remark | None
 
     def inside(self, score: ArrayLike) -> Bools:
@@ -151,37 +175,37 @@ def certified_region(
     threshold: float,
     distances: Sequence[float],
     *,
+    probability: ArrayLike | None = None,
     risk: float = RISK,
     confidence: float = CONFIDENCE,
     higher_is_better: bool = True,
 ) -> CertifiedRegion:
-    """The widest region on test of which one can be ``confidence`` sure that at most ``risk`` of decisions are wrong.
+    """The widest region on test of which one can be ``confidence`` sure that false passes and false fails are rare.
 
-    ``score``, ``positive`` (people's verdict) and ``cluster`` are test, shape (units,); ``threshold`` and
-    ``distances`` (falling) were fixed before test was looked at (``distance_steps``). From the first distance on, each
-    step's hypothesis "more than ``risk`` of the decisions at least this far are wrong" is tested at level
-    1 - confidence by the upper Clopper-Pearson bound, until one can't be rejected; the last rejected is the region. In
-    a fixed sequence every test has the full level, and the chance that a region is certified whose true risk is above
-    ``risk`` is at most 1 - confidence. Later looks at the same test cost: pass ``level_of_look(k)`` as confidence.
+    Of what people fail in the region at most ``risk`` is passed, and of what they pass there at most ``risk`` is
+    failed; each is a mean over the groups that have such a unit there, of the group's share. So a judge that passes
+    nearly everything gets no region where nearly everything passes.
 
-    Clustered decisions: those of one cluster may all be wrong together, and larger clusters may err more. The bound
-    (``error_bound``) takes the spread of the errors between clusters from those seen, and for what was not seen adds
-    one large cluster that is all wrong. With every decision its own cluster, and for copies in clusters of one
-    size, it is exact; otherwise approximate (docs/certainty.md: it kept the risk in every case tried, also where only
-    the largest clusters err).
+    ``score``, ``positive`` (people's verdict) and ``cluster`` (the group) are test, shape (units,); ``threshold`` and
+    ``distances`` (falling) were fixed before test was looked at (``distance_steps``). ``probability``: the chance by
+    which each unit's group was drawn; None: all by the same. From the first distance on, each step is tested at level
+    1 - confidence by both bounds (``mean_share_bound``), until one of them is above ``risk``; the last step before is
+    the region. In a fixed sequence every test has the full level, and so has each of two bounds that must both hold:
+    the chance that a region is certified in which either share is truly above ``risk`` is at most 1 - confidence.
+    Later looks at the same test cost: pass ``level_of_look(k)`` as confidence.
 
     No region: the first step fails. ValueError: distances that don't fall or are negative, a risk or confidence
-    outside (0, 1), and as ``risk_coverage``.
+    outside (0, 1), a probability outside (0, 1], and as ``risk_coverage``.
 
-    Source: Angelopoulos, Bates, Candès, Jordan & Lei (2021), Learn then Test; Clopper & Pearson (1934), Biometrika 26;
-    clustered: Fay & Feuer (1997), Statistics in Medicine 16.
+    Source: Angelopoulos, Bates, Candès, Jordan & Lei (2021), Learn then Test; two bounds: Berger (1982),
+    Technometrics 24.
 
     >>> test = np.linspace(0, 1, 400)
     >>> region = certified_region(test, test > 0.58, range(400), 0.5, [0.3, 0.2, 0.1, 0.0])
-    >>> region.distance, round(region.error.high, 4), region.inside([0.05, 0.45, 0.61]).tolist()
-    (0.1, 0.0093, [True, False, True])
+    >>> region.distance, round(region.step.false_passes.high, 4), region.inside([0.05, 0.45, 0.61]).tolist()
+    (0.1, 0.0185, [True, False, True])
     """
-    scores, human, (row, _) = finite(score, "score"), verdicts(positive), cluster_rows(cluster)
+    scores, human, (row, rows) = finite(score, "score"), verdicts(positive), cluster_rows(cluster)
     same_length(score=scores, positive=human, cluster=row)
     steps = finite(distances, "distance")
     if not steps.size or steps[-1] < 0 or (steps[1:] >= steps[:-1]).any():
@@ -190,103 +214,93 @@ def certified_region(
         if not 0 < share < 1:
             raise ValueError(f"the {name} lies between 0 and 1, not {share}")
     wrong = wrong_decisions(scores, human, threshold, higher_is_better)
-    tried: list[tuple[float, Estimate]] = []
-    passed: tuple[float, Estimate] | None = None
+    worth, single = _worths(row, rows, probability)
+
+    def bound(far: Bools, name: str, undefined: Remark) -> Estimate:
+        return mean_share_bound(
+            wrong[far], row[far], worth[far], confidence, single=single, name=name, undefined=undefined
+        )
+
+    tried: list[Step] = []
+    passed: Step | None = None
     for distance in steps.tolist():
         far = far_from(scores, threshold, distance)
-        error = error_bound(wrong[far], row[far], confidence)
-        tried.append((distance, error))
-        if error.high is None or error.high > risk:
+        step = Step(
+            distance,
+            bound(far & ~human, "false passes", NO_NEGATIVE),
+            bound(far & human, "false fails", NO_POSITIVE),
+        )
+        tried.append(step)
+        if not step.holds(risk):
             break
-        passed = tried[-1]
-    distance, error = passed or (None, tried[0][1])
-    reason = None if passed else _why_none(error, risk, confidence)
-    return CertifiedRegion(float(threshold), distance, risk, confidence, error, tuple(tried), reason)
+        passed = step
+    step = passed or tried[0]
+    reason = None if passed else _why_none(step, risk, clusters_needed(risk, confidence, single=single))
+    found = None if passed is None else passed.distance
+    return CertifiedRegion(float(threshold), found, risk, confidence, step, tuple(tried), reason)
 
 
 def distance_steps(
     dev_score: ArrayLike,
+    dev_positive: ArrayLike,
+    dev_cluster: ArrayLike,
     threshold: float,
     clusters: int,
     *,
+    probability: ArrayLike | None = None,
     steps: int = STEPS,
     risk: float = RISK,
     confidence: float = CONFIDENCE,
 ) -> list[float]:
-    """Distances for ``certified_region`` from dev's scores: from those so far that few are farther, down to 0.
+    """Distances for ``certified_region`` from dev, shape (units,): from those so far that few are farther, down to 0.
 
-    ``clusters`` is the number of samples on test. The first step holds the share of dev that should bring enough
-    decisions on test for a bound of ``risk`` if none is wrong (``decisions_needed``), with two standard deviations to
-    spare, and at least a fifth, because one early error must not end a long sequence; the others follow in equal
-    shares. Without scores on dev, or with too few samples on test, only 0.
+    ``clusters`` is the number of groups on test, ``probability`` the chance by which each unit's group was drawn. The
+    first step reaches as far in as it takes for test to bring, if it is like dev, enough groups with a unit that people
+    fail, and enough with one that they pass, for a bound of ``risk`` where none is wrong (``clusters_needed``), with
+    two standard deviations to spare; and it holds at least a fifth of dev, because one early error must not end a long
+    sequence. The others follow in equal shares. Where dev has too few groups of a kind, only 0.
 
-    >>> distance_steps(np.linspace(0, 1, 1001), 0.5, clusters=200, steps=4)
-    [0.309, 0.206, 0.103, 0.0]
+    >>> test = np.linspace(0, 1, 1001)
+    >>> distance_steps(test, test > 0.5, range(1001), 0.5, clusters=200, steps=4)
+    [0.291, 0.194, 0.097, 0.0]
     """
-    away = np.abs(finite(dev_score, "score") - threshold)
-    needed = (1 + math.sqrt(1 + decisions_needed(risk, confidence))) ** 2
-    if not away.size or needed >= clusters:
+    scores, human, (row, rows) = finite(dev_score, "score"), verdicts(dev_positive), cluster_rows(dev_cluster)
+    same_length(score=scores, positive=human, cluster=row)
+    worth, single = _worths(row, rows, probability)
+    needed = (1 + math.sqrt(1 + clusters_needed(risk, confidence, single=single))) ** 2
+    away, of_dev = np.abs(scores - threshold), needed * rows / max(clusters, 1)
+    reach = min(_reach(away[kind], row[kind], worth[kind], of_dev) for kind in (human, ~human))
+    if not reach:
         return [0.0]
-    shares = np.linspace(max(needed / clusters, FIRST_SHARE), 1, steps)[:-1]
+    shares = np.linspace(max(float((away >= reach).mean()), FIRST_SHARE), 1, steps)[:-1]
     quantiles = np.quantile(away, 1 - shares, method="higher")
     return [*sorted({float(f"{away:.12g}") for away in quantiles if away > 0}, reverse=True), 0.0]
 
 
-def decisions_needed(risk: float = RISK, confidence: float = CONFIDENCE) -> int:
-    """How many independent decisions without an error certify ``risk``: the least n with (1 - risk)^n ≤ 1 - confidence.
-
-    >>> decisions_needed()
-    59
-    """
-    return math.ceil(math.log(1 - confidence) / math.log(1 - risk))
-
-
-def error_bound(wrong: Bools, cluster: Ints, confidence: float) -> Estimate:
-    """Share of wrong decisions with its one-sided upper bound: low 0, high the bound; both arrays shape (decisions,).
-
-    Of all n decisions let cluster c have the share w_c, and y_c be wrong in it; s = Σ y_c, and w = Σ w_c³/Σ w_c² is the
-    weight of a large cluster, the one that two decisions of one cluster are found in on average. high = the
-    ``confidence`` quantile of Beta(a, n* - a + 1) with n* = (s + w)/(Σ y_c² + w²), a = n* (s + w). So decisions of one
-    cluster are worth less the more they err together. Singles give n* = n and a = errors + 1, the bound of Clopper and
-    Pearson; copies in clusters of one size give that of the clusters.
-
-    Source: Fay & Feuer's gamma bound for weighted counts (1997), Statistics in Medicine 16, with beta for gamma as
-    Clopper & Pearson (1934) have it, and with w for their greatest weight, which costs power where one cluster is huge
-    and protected no better in simulations (n²/Σ m_c² as the worth of n decisions did not protect where large clusters
-    err more).
-    """
-    name = "error rate; Clopper-Pearson, one-sided"
-    if not wrong.size:
-        return Estimate.undefined(remark("no_decision_so_far"), method=name, level=confidence)
-    _, row, size = np.unique(cluster, return_inverse=True, return_counts=True)
-    weight, errors_in = size / wrong.size, sums_by(row, wrong, size.size) / wrong.size
-    share, large = float(wrong.mean()), float((weight**3).sum() / (weight**2).sum())
-    worth = (share + large) / (float(np.square(errors_in).sum()) + large**2)
-    errors = worth * (share + large)
-    if size.max() > 1:
-        name += f", clustered decisions worth {worth:.0f} independent ones"
-    rest = worth - errors + 1
-    high = 1.0 if share == 1 or rest <= 0 else float(betaincinv(errors, rest, confidence))
-    return Estimate(share, 0.0, high, confidence, wrong.size, size.size, name)
+def _worths(row: Ints, rows: int, probability: ArrayLike | None) -> tuple[Floats, bool]:
+    """Of each unit the least chance of any cluster over that of its own, and whether clusters are single units that
+    were drawn alike (``mean_share_bound``)."""
+    chance = np.ones(row.size) if probability is None else finite(probability, "probability")
+    same_length(cluster=row, probability=chance)
+    if ((chance <= 0) | (chance > 1)).any():
+        raise ValueError("a probability of being drawn lies above 0, up to 1")
+    first = np.zeros(rows)
+    first[row] = chance
+    if (first[row] != chance).any():
+        raise ValueError("a cluster has more than one probability")
+    worth = chance.min(initial=1.0) / chance
+    return worth, rows == row.size and bool((worth == 1).all())
 
 
-def share_inside(
-    region: CertifiedRegion,
-    score: ArrayLike,
-    cluster: ArrayLike,
-    *,
-    interval: Kind = "auto",
-    rng: np.random.Generator | None = None,
-    level: float = 0.95,
-) -> Estimate:
-    """Share of new scores that fall inside the region, of shape (scores,), clustered; undefined without a region."""
-    plan = Plan(interval, rng, level)
-    inside, (row, rows) = region.inside(score), cluster_rows(cluster)
-    same_length(score=inside, cluster=row)
-    name = "share inside the region"
-    if region.reason is not None:
-        return Estimate.undefined(region.reason, n=row.size, clusters=rows, method=name, level=level)
-    return share_of_trials(inside, row, plan, name=name, undefined=NO_UNITS)
+def _reach(away: Floats, row: Ints, worth: Floats, needed: float) -> float:
+    """The distance beyond which clusters worth so much have a unit; 0 where all are worth less."""
+    present, place = renumbered(row)
+    farthest, of_cluster = np.zeros(present.size), np.ones(present.size)
+    np.maximum.at(farthest, place, away)
+    of_cluster[place] = worth
+    falling = np.argsort(-farthest, kind="stable")
+    enough = np.flatnonzero(of_cluster[falling].cumsum() >= needed)
+    return float(farthest[falling[enough[0]]]) if enough.size else 0.0
 
 
 def far_from(scores: Floats, threshold: float, distance: float) -> Bools:
@@ -294,15 +308,26 @@ def far_from(scores: Floats, threshold: float, distance: float) -> Bools:
     return np.abs(scores - threshold) >= distance * (1 - ROUNDING)
 
 
-def _why_none(error: Estimate, risk: float, confidence: float) -> Remark:
-    if error.value is None or error.high is None:
-        return remark("no_region", why=error.reason)
-    why = remark(
-        "errors_above_risk",
-        n=error.n,
-        found=rounded_share(error.value),
-        high=rounded_share(error.high),
-        risk=rounded_share(risk),
-        needed=decisions_needed(risk, confidence),
+def _why_none(step: Step, risk: float, needed: int) -> Remark:
+    """Why not even the first step holds: false passes before false fails."""
+    passes, fails = step.false_passes, step.false_fails
+    if passes.high is None or passes.high > risk:
+        n = passes.clusters
+        if n < needed:
+            return remark("no_region", why=remark("few_failed_groups", n=n, needed=needed))
+        found, high = _rounded(passes)
+        why = remark("false_passes_above_risk", n=n, found=found, high=high, risk=rounded_share(risk))
+        return remark("no_region", why=why)
+    n = fails.clusters
+    if n < needed:
+        return remark("no_region", why=remark("few_passed_groups", n=n, needed=needed))
+    found, high = _rounded(fails)
+    return remark(
+        "no_region", why=remark("false_fails_above_risk", n=n, found=found, high=high, risk=rounded_share(risk))
     )
-    return remark("no_region", why=why)
+
+
+def _rounded(bound: Estimate) -> tuple[float, float]:
+    assert bound.value is not None
+    assert bound.high is not None
+    return rounded_share(bound.value), rounded_share(bound.high)

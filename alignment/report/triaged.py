@@ -1,29 +1,34 @@
 """Which of a judge's decisions need no second look by people."""
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from alignment.base.arrays import cluster_rows
-from alignment.base.estimate import NO_UNITS, Estimate, remark
+from alignment.base.estimate import NO_UNITS, Estimate, estimates_as_dicts, remark
 from alignment.base.interval import Plan, share_of_trials
 from alignment.judging.triage import (
     CONFIDENCE,
     RISK,
     ROUNDING,
+    CertifiedRegion,
     certified_region,
     distance_steps,
     far_from,
     risk_coverage,
-    share_inside,
 )
+from alignment.judging.weighted import weighted_mean
 from alignment.report.comparison import Comparison
+from alignment.report.evidence import Chance, UnitKey
 from alignment.report.judged import Judged
 from alignment.report.reference import Reference
 
 NO_DISTANCE = remark("no_distance")
 POINTS = 100
 TENTHS = 10
+_ERRORS = ("false_passes", "false_fails")
+#: Where nobody knows how samples were drawn.
+ALIKE = Chance(1.0, 0)
 
 
 def triage_figures(reference: Reference, one: Comparison) -> dict[str, Any]:
@@ -68,32 +73,92 @@ def triage_figures(reference: Reference, one: Comparison) -> dict[str, Any]:
     }
 
 
-def region_on_test(judged: Judged, threshold: float | None, level: float = CONFIDENCE) -> dict[str, Any]:
+def region_on_test(
+    judged: Judged, threshold: float | None, level: float = CONFIDENCE, risk: float = RISK
+) -> dict[str, Any]:
     """The scores that the judge may decide alone, certified on the test part, as plain JSON. Only inside a look at it.
 
     ``threshold``: that of ``on_test``, the best on all of dev; None for a judge that answers with labels. The distances
-    tried come from dev as well. ``level``: the confidence that this look is worth (alignment.judging.looks).
+    tried come from dev as well. ``level``: the confidence that this look is worth (alignment.judging.looks). ``risk``:
+    what each kind of error may come to. Units of samples that were chosen do not enter, and others weigh one over the
+    chance by which theirs was drawn (``Evidence.chances``).
 
-    {"threshold", "distance", "risk", "confidence", "error", "inside", "tried", "reason"}: without a region ``distance``
-    is None and ``reason`` says why. ``error`` is the share of wrong decisions in the region, from 0 to its bound (in
-    the first step, which failed, when there is no region), ``inside`` the share of the test units that lie in it, and
-    ``tried`` has {"distance", "error"} of every step.
+    {"threshold", "distance", "risk", "confidence", "false_passes", "false_fails", "inside", "tried", "reason"}: without
+    a region ``distance`` is None and ``reason`` says why. The two kinds of error stand from 0 to their bounds (in the
+    first step, which failed, when there is no region), ``inside`` is the share of the settled test units that lie in
+    the region, scored or not, and ``tried`` has {"distance", "false_passes", "false_fails"} of every step.
     """
     if threshold is None:
         undefined = Estimate.undefined(NO_DISTANCE, level=level).as_dict()
-        certified = {"error": undefined, "inside": undefined, "tried": [], "reason": NO_DISTANCE}
-        return {"threshold": None, "distance": None, "risk": RISK, "confidence": level, **certified}
-    scores, positive, samples = judged.columns(judged.test)
-    steps = distance_steps(judged.columns(judged.dev)[0], threshold, len(set(samples)), confidence=level)
-    higher = judged.said.higher_is_better
-    region = certified_region(scores, positive, samples, threshold, steps, confidence=level, higher_is_better=higher)
+        none = {"false_passes": undefined, "false_fails": undefined, "inside": undefined, "tried": []}
+        return {
+            "threshold": None, "distance": None, "risk": risk, "confidence": level, **none, "reason": NO_DISTANCE
+        }  # fmt: skip
+    dev, test = (_drawn(judged, units) for units in (judged.dev, judged.test))
+    steps = distance_steps(
+        *_columns(judged, dev),
+        threshold,
+        len(set(test.cluster)),
+        probability=dev.probability,
+        risk=risk,
+        confidence=level,
+    )
+    region = certified_region(
+        *_columns(judged, test),
+        threshold,
+        steps,
+        probability=test.probability,
+        risk=risk,
+        confidence=level,
+        higher_is_better=judged.said.higher_is_better,
+    )
     return {
         "threshold": region.threshold,
         "distance": region.distance,
         "risk": region.risk,
         "confidence": region.confidence,
-        "error": region.error.as_dict(),
-        "inside": share_inside(region, scores, samples, rng=judged.rng("test region"), level=level).as_dict(),
-        "tried": [{"distance": distance, "error": error.as_dict()} for distance, error in region.tried],
+        **estimates_as_dicts(region.step, _ERRORS),
+        "inside": _inside(judged, region, level).as_dict(),
+        "tried": [{"distance": step.distance, **estimates_as_dicts(step, _ERRORS)} for step in region.tried],
         "reason": region.reason,
     }
+
+
+class _Drawn(NamedTuple):
+    """Units, and of each how its group was drawn; of a group that came in parts, by several chances, each part is a
+    cluster."""
+
+    units: list[UnitKey]
+    cluster: list[int]
+    probability: list[float]
+    stratum: list[int]
+
+
+def _drawn(judged: Judged, units: list[UnitKey]) -> _Drawn:
+    """Those of known chance; where it is known of no sample, all, by the same."""
+    evidence = judged.reference.evidence
+    if evidence.chances:
+        units = [unit for unit in units if unit[0] in evidence.chances]
+    chances = [evidence.chances.get(sample, ALIKE) for sample, _ in units]
+    number: dict[tuple[str, Chance], int] = {}
+    parts = zip(judged.reference.clusters(units), chances, strict=True)
+    cluster = [number.setdefault(part, len(number)) for part in parts]
+    return _Drawn(units, cluster, [one.probability for one in chances], [one.stratum for one in chances])
+
+
+def _columns(judged: Judged, drawn: _Drawn) -> tuple[list[float], list[bool], list[int]]:
+    scores, positive, _ = judged.columns(drawn.units)
+    return scores, positive, drawn.cluster
+
+
+def _inside(judged: Judged, region: CertifiedRegion, level: float) -> Estimate:
+    """Share of the settled test units that the region holds; a unit without a score lies outside."""
+    name, sides = "share inside the region", judged.reference.evidence.is_dev
+    drawn = _drawn(judged, [unit for unit in judged.reference.positive if sides.get(unit[0]) is False])
+    if region.reason is not None:
+        n, clusters = len(drawn.units), len(set(drawn.cluster))
+        return Estimate.undefined(region.reason, n=n, clusters=clusters, method=name, level=level)
+    scored = [unit for unit in drawn.units if unit in judged.scores]
+    held = dict(zip(scored, region.inside([judged.scores[unit] for unit in scored]).tolist(), strict=True))
+    inside = [float(held.get(unit, False)) for unit in drawn.units]
+    return weighted_mean(inside, *drawn[1:], bounds=(0.0, 1.0), level=level)

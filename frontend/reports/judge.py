@@ -256,37 +256,36 @@ def triage_context(report: AlignmentReport, place: int, links: Links) -> dict[st
             for one in triage["rows"]
         ],
         "look": look,
-        "region": None if look is None or look.result.get("region") is None else _region(look.result["region"]),
+        "region": None if look is None else _region(look.result["region"]),
         "left": None if look is None else left_to_people(look),
     }
 
 
-def _region(region: dict[str, Any]) -> dict[str, Any]:
+def _region(region: Mapping[str, Any]) -> dict[str, Any]:
     reason = region["reason"]
-    found = {
-        "risk": percent(region["risk"]),
-        "confidence": f"{100 * region['confidence']:.4g}%",
-        # The page says before it that there is no region.
-        "reason": in_words(reason["why"] if reason and reason["code"] == "no_region" else reason),
-        "tried": [
-            {
-                "distance": number(step["distance"]),
-                "error": shown_share(step["error"]),
-                "error_high": percent(step["error"]["high"]),
-            }
-            for step in region["tried"]
-        ],
-    }
+    tried = [
+        {"distance": number(step["distance"]), "errors": [_error(step["false_passes"]), _error(step["false_fails"])]}
+        for step in region["tried"]
+    ]
     if region["distance"] is None:
-        return found
+        # The page says before it that there is no region.
+        return {"reason": in_words(reason["why"] if reason["code"] == "no_region" else reason), "tried": tried}
     threshold, distance = region["threshold"], region["distance"]
     return {
-        **found,
+        "tried": tried,
+        "risk": percent(region["risk"]),
+        "confidence": f"{100 * region['confidence']:.4g}%",
         "distance": number(distance),
         "threshold": number(threshold),
         "low": number(threshold - distance),
         "high": number(threshold + distance),
-        "error": shown_share(region["error"]),
-        "error_high": percent(region["error"]["high"]),
+        "false_passes": _error(region["false_passes"]),
+        "false_fails": _error(region["false_fails"]),
         "inside": shown_share(region["inside"]),
     }
+
+
+def _error(bound: Mapping[str, Any]) -> dict[str, Any]:
+    """The share of one kind of error in a region, and what it is at most."""
+    found = shown_share(bound)
+    return {"found": found.text, "high": percent(bound["high"]), "groups": found.clusters}

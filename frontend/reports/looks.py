@@ -194,12 +194,9 @@ def region_in_words(region: Mapping[str, Any], higher_is_better: bool) -> str:
     """Which scores the judge may decide alone, or why it may decide none."""
     if region["distance"] is None:
         return _("%(why)s.") % {"why": capfirst(in_words(region["reason"]))}
-    inside, error = region["inside"], region["error"]
-    wrong = _("At most %(high)s of these are wrong (%(found)s were, of %(n)s).") % {
-        "high": percent(error["high"]),
-        "found": percent(error["value"]),
-        "n": error["n"],
-    }
+    most = {name: percent(region[f"false_{name}"]["high"]) for name in ("passes", "fails")}
+    wrong = _("Of what people fail there it passes at most %(passes)s, of what they pass it fails at most %(fails)s.")
+    wrong %= most
     if region["distance"] == 0:
         return _("The judge may decide every score alone.") + " " + wrong
     low, high = region["threshold"] - region["distance"], region["threshold"] + region["distance"]
@@ -208,7 +205,8 @@ def region_in_words(region: Mapping[str, Any], higher_is_better: bool) -> str:
     if not higher_is_better:
         passes, fails = fails, passes
     alone = _("The judge may decide alone: pass at %(passes)s, fail at %(fails)s.") % {"passes": passes, "fails": fails}
-    rest = _("%(share)s of all test scores lie there; the rest goes to people.") % {"share": percent(inside["value"])}
+    share = {"share": percent(region["inside"]["value"])}
+    rest = _("%(share)s of all units on test lie there; the rest goes to people.") % share
     return f"{alone} {wrong} {rest}"
 
 

@@ -185,6 +185,21 @@ WORDS = {
         "a judge that answers with labels gives no score whose distance from a threshold says how sure it is"
     ),
     "no_region": gettext_noop("no region: %(why)s"),
+    "few_failed_groups": gettext_noop(
+        "%(n)s groups with something that people fail lie in the first step; %(needed)s without an error are needed"
+    ),
+    "few_passed_groups": gettext_noop(
+        "%(n)s groups with something that people pass lie in the first step; %(needed)s without an error are needed"
+    ),
+    "false_passes_above_risk": gettext_noop(
+        "of what people fail in the first step (%(n)s groups) the judge passes %(found)s; up to %(high)s may be, more "
+        "than %(risk)s"
+    ),
+    "false_fails_above_risk": gettext_noop(
+        "of what people pass in the first step (%(n)s groups) the judge fails %(found)s; up to %(high)s may be, more "
+        "than %(risk)s"
+    ),
+    # Only looks of before decision 31 have these two.
     "errors_above_risk": gettext_noop(
         "of the %(n)s surest decisions on test %(found)s are wrong, up to %(high)s may be, more than %(risk)s; "
         "even without an error %(needed)s independent decisions are needed"
@@ -329,6 +344,8 @@ SPELLINGS: dict[str, dict[str, Callable[[Any], str]]] = {
     "all_positive_in_part": {"part": _one_of(_PARTS)},
     "all_negative_in_part": {"part": _one_of(_PARTS)},
     "errors_above_risk": {"found": _SHARE, "high": _SHARE, "risk": _SHARE},
+    "false_passes_above_risk": {"found": _SHARE, "high": _SHARE, "risk": _SHARE},
+    "false_fails_above_risk": {"found": _SHARE, "high": _SHARE, "risk": _SHARE},
     "more_samples_for": {"n": _COUNT, "width": "±{:.2f}".format},
     "width_reached": {"width": "±{:.2f}".format},
     "kappa_paradox": {"kappa": _FIGURE, "percent": "{:.0%}".format, "ac1": _FIGURE},

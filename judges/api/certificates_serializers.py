@@ -86,7 +86,7 @@ class CertificateRequest(Shape):
 
 class CertifiedRegion(Shape):
     distance = s.FloatField(allow_null=True, help_text="From the threshold; null: it may decide none alone.")
-    risk = s.FloatField(help_text="The certified share of wrong decisions in it, at most.")
+    risk = s.FloatField(help_text=_RISK)
     confidence = s.FloatField()
     reason = Remark(allow_null=True)
 
@@ -191,7 +191,7 @@ class GradesUsed(Shape):
 
 class RegionUsed(Shape):
     distance = s.FloatField(allow_null=True, help_text="From the threshold.")
-    risk = s.FloatField(help_text="The certified share of wrong decisions in it, at most.")
+    risk = s.FloatField(help_text=_RISK)
     inside = s.IntegerField(allow_null=True, help_text="How many of the scores lie in it.")
     reason = Remark(allow_null=True, help_text="Why there is no region.")
 

@@ -44,8 +44,8 @@ def latest_look(criterion: Criterion, judge: Mapping[str, Any]) -> Look | None:
 
 def left_to_people(look: Look) -> Left | None:
     """Worked out from the scores and labels there are now; None when the look certified no region."""
-    region: dict[str, Any] | None = look.result.get("region")
-    if region is None or region["distance"] is None:
+    region: dict[str, Any] = look.result["region"]
+    if region["distance"] is None:
         return None
     kind = look.criterion.unit
     listed = kind in LISTED_KINDS

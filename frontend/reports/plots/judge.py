@@ -10,7 +10,6 @@ from matplotlib.axes import Axes
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 
 from alignment.base.estimate import Remark, remark
-from alignment.judging.triage import RISK
 from annotate.core.text_tables import figure, interval, number
 from frontend.reports.plots.ink import BAND, JUDGE, TNR, TPR
 from frontend.reports.plots.svg import Words, above, draw
@@ -145,9 +144,6 @@ def _paint_triage(axes: Axes, words: Words, triage: dict[str, Any]) -> None:
         linewidth=1.5,
         alpha=0.6,
     )
-    # What a certified region promises; here for the eye only, since it is decided on test.
-    axes.axhline(RISK, color=BAND, linewidth=1.5, linestyle="--")
-    axes.annotate(f"{RISK:.0%}", (0, RISK), xytext=(2, 2), textcoords="offset points", fontsize=9)
     axes.set_xlim(0, 1.02)
     axes.set_ylim(0, max([0.1, *(1.1 * row["error"]["high"] for row in rows), *(1.1 * risk for risk in curve["risk"])]))
     axes.xaxis.set_major_formatter(_percent)

@@ -135,9 +135,9 @@ def _said(found: Mapping[str, Any]) -> str:
     if region["inside"] is None:
         lines.append("It may decide none alone: no region was certified.")
     else:
-        lines.append(
-            f"It may decide {region['inside']:,} of them alone, at most {region['risk']:.0%} of these wrongly."
-        )
+        most = f"{region['risk']:.0%}"
+        alone = f"It may decide {region['inside']:,} of them alone: of what people fail there it passes at most"
+        lines.append(f"{alone} {most}, and of what they pass it fails at most {most}.")
     if found["probability"]["reason"] is not None:
         lines.append(f"No probabilities: {in_words(found['probability']['reason'])}.")
     return "\n".join(lines)

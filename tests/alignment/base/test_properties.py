@@ -62,7 +62,6 @@ from alignment import (
     roc_auc,
     scott_pi,
     self_consistency,
-    share_inside,
     slices_at_threshold,
     spearman,
     sweep,
@@ -206,7 +205,7 @@ OF_COLUMNS = {
     "risk_coverage": (SHARE, lambda j: risk_coverage(j.score, j.positive, j.cluster, 2.5, **ASKED)),
     "certified_region": (
         SHARE,
-        lambda j: certified_region(j.score, j.positive, j.cluster, 2.5, [1.5, 1.0, 0.0], risk=0.4).error,
+        lambda j: certified_region(j.score, j.positive, j.cluster, 2.5, [1.5, 1.0, 0.0], risk=0.4).step,
     ),
     "self_consistency": (
         SHARE,
@@ -527,7 +526,7 @@ ZERO = {
     "slices_at_threshold": {"kappa", "tpr", "tnr", "accuracy"},
     "bland_altman": {"bias", "lower_limit", "upper_limit"},
     "risk_coverage": {"aurc"},
-    "certified_region": {""},
+    "certified_region": {"false_passes", "false_fails"},
     "self_consistency": {"flip_rate"},
 }
 
@@ -907,16 +906,8 @@ UNDEFINED = {
     ],
     "risk_coverage": [(named(lambda: risk_coverage(*EMPTY, 0.5, **NONE), "aurc"), remark("no_units"))],
     "certified_region": [
-        (
-            lambda: certified_region(*TEN, 0.5, [0.9]).error,
-            remark("no_decision_so_far"),
-        ),
-    ],
-    "share_inside": [
-        (
-            lambda: share_inside(certified_region(*TEN, 0.5, [0.9]), [1.0], [1], **NONE),
-            remark("no_region", why=remark("no_decision_so_far")),
-        ),
+        (lambda: certified_region(*TEN, 0.5, [0.9]).step.false_passes, remark("no_negative")),
+        (lambda: certified_region(*TEN, 0.5, [0.9]).step.false_fails, remark("no_positive")),
     ],
     "corrected_rate": [
         (named(lambda: corrected_rate(*EMPTY, [1, 0], [3, 4], **NONE), "rate"), remark("no_positive")),
@@ -1032,7 +1023,7 @@ OF_ONE_SAMPLE = {
 }  # fmt: skip
 #: Their own tests hold what is above: order of arrival matters to the one, others need a region or another figure, or
 #: are a proportion as any other.
-ELSEWHERE = {"clustered_share", "watch_drift", "share_inside", "kappa_at_look"}
+ELSEWHERE = {"clustered_share", "watch_drift", "kappa_at_look"}
 
 
 def test_every_statistic_is_here():

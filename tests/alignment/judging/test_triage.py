@@ -5,11 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
-from statsmodels.stats.proportion import proportion_confint
 
-from alignment import CertifiedRegion, certified_region, decisions_needed, distance_steps, risk_coverage, share_inside
+from alignment import certified_region, distance_steps, risk_coverage
 from alignment.base.estimate import remark
-from alignment.judging.triage import error_bound
 
 NONE = {"interval": "none"}
 
@@ -105,143 +103,124 @@ def test_risk_coverage_of_the_perfect_and_of_the_clueless(rng):
     assert (empty.aurc.value, empty.aurc.reason, empty.risk.size) == (None, remark("no_units"), 0)
 
 
-@pytest.mark.parametrize(("errors", "n"), [(0, 59), (1, 93), (4, 120), (7, 7)])
-def test_the_bound_of_single_decisions_is_clopper_pearson(errors, n):
-    estimate = error_bound(np.arange(n) < errors, np.arange(n), 0.95)
-    assert estimate.high == pytest.approx(proportion_confint(errors, n, alpha=0.1, method="beta")[1])
-    assert (estimate.value, estimate.low, estimate.n, estimate.clusters) == (errors / n, 0.0, n, n)
-
-
-def test_copies_are_worth_one_decision():
-    wrong = np.arange(80) < 2
-    one = error_bound(wrong, np.arange(80), 0.95)
-    five = error_bound(np.repeat(wrong, 5), np.repeat(np.arange(80), 5), 0.95)
-    assert five.high == pytest.approx(one.high)
-    assert five.method.endswith("clustered decisions worth 80 independent ones")
-    uneven = error_bound(np.zeros(6, bool), np.array([0, 0, 0, 0, 1, 2]), 0.95)
-    assert uneven.high == pytest.approx(1 - 0.05 ** (66 / (18 * 6)))  # sizes 4, 1, 1: Σ m³ / (n Σ m²)
-
-
-def test_errors_in_bundles_are_worse_than_errors_one_by_one():
-    cluster = np.repeat(np.arange(80), 5)
-    alone, bundled = cluster % 8 == 0, cluster < 2
-    alone &= np.arange(400) % 5 == 0
-    assert alone.sum() == bundled.sum() == 10
-    spread, together = (error_bound(wrong, cluster, 0.95) for wrong in (alone, bundled))
-    singly = error_bound(alone, np.arange(400), 0.95)
-    assert singly.high < spread.high < together.high
-
-
-@given(st.lists(st.tuples(st.integers(0, 8), st.booleans()), min_size=1, max_size=40), st.floats(0.9, 0.999))
-def test_the_bound_holds_the_share_and_clusters_cost(decisions, confidence):
-    cluster, wrong = (np.array(column) for column in zip(*decisions, strict=True))
-    bound = error_bound(wrong, cluster, confidence)
-    single = error_bound(wrong, np.arange(wrong.size), confidence)
-    assert 0 <= bound.value <= bound.high <= 1
-    assert bound.high >= single.high - 1e-9
-
-
-def test_the_bound_where_only_the_largest_samples_err():
-    """The worst case found; n²/Σ m² as the worth of n decisions misses in 6 % here. Seeded; see bench/certainty.py."""
-    rng = np.random.default_rng(31)
-    broken = 0
-    for _ in range(2000):
-        sizes = rng.integers(1, 10, size=300)
-        # Of all decisions 17/45 lie in samples of 8 or 9.
-        failed = (sizes >= 8) & (rng.random(300) < 0.0501 * 45 / 17)
-        cluster = np.repeat(np.arange(300), sizes)
-        broken += error_bound(failed[cluster], cluster, 0.95).high <= 0.05
-    assert broken <= 0.05 * 2000
-
-
-@pytest.mark.parametrize(("risk", "confidence", "n"), [(0.05, 0.95, 59), (0.01, 0.95, 299), (0.05, 0.99, 90)])
-def test_decisions_needed(risk, confidence, n):
-    assert decisions_needed(risk, confidence) == n
-    assert error_bound(np.zeros(n, bool), np.arange(n), confidence).high <= risk
-    assert error_bound(np.zeros(n - 1, bool), np.arange(n - 1), confidence).high > risk
-
-
 def test_a_region_stops_at_the_first_step_that_fails():
-    # From the surest: 100 right, 20 wrong, 1,000 right. All together would pass again; the sequence doesn't get there.
-    score = np.concatenate([np.full(100, 0.9), np.full(20, 0.6), np.full(1000, 0.45)])
-    human = np.concatenate([np.ones(100, bool), np.zeros(20, bool), np.zeros(1000, bool)])
-    region = certified_region(score, human, np.arange(1120), 0.5, [0.4, 0.2, 0.1, 0.0])
-    assert region.distance == 0.2
-    assert [distance for distance, _ in region.tried] == [0.4, 0.2, 0.1]
-    region = certified_region(score, human, np.arange(1120), 0.5, [0.4, 0.1])
-    assert (region.distance, len(region.tried)) == (0.4, 2)
-    certain = certified_region(score, human, np.arange(1120), 0.5, [0.4, 0.1], risk=0.25)
-    assert certain.distance == 0.1
-    assert certain.error.value == 20 / 120
+    # From the surest: 100 right of both kinds, 20 false passes, 1,000 right. All together would pass again; the
+    # sequence doesn't get there.
+    score = np.concatenate([np.full(50, 0.9), np.full(50, 0.1), np.full(20, 0.7), np.full(1000, 0.45)])
+    human = np.concatenate([np.ones(50, bool), np.zeros(1070, bool)])
+    region = certified_region(score, human, np.arange(1120), 0.5, [0.4, 0.3, 0.2, 0.0])
+    assert region.distance == 0.3
+    assert [step.distance for step in region.tried] == [0.4, 0.3, 0.2]
+    assert region.step == region.tried[1]
+    everything = certified_region(score, human, np.arange(1120), 0.5, [0.4, 0.0])
+    assert everything.distance == 0.0
+    assert everything.step.false_passes.value == 20 / 1070
+    assert (everything.step.false_passes.n, everything.step.false_fails.n) == (1070, 50)
+
+
+def test_both_kinds_of_error_are_bounded():
+    score, human = np.repeat([0.9, 0.1], 100), np.repeat([True, False], 100)
+    both = certified_region(score, human, np.arange(200), 0.5, [0.4])
+    assert (both.distance, both.step.false_passes.value, both.step.false_fails.value) == (0.4, 0.0, 0.0)
+    for turned, code in ((slice(0, 15), "false_passes_above_risk"), (slice(100, 115), "false_fails_above_risk")):
+        # Of 200 decisions 15 are wrong, which is 7.5 %; but of one kind.
+        other = human.copy()
+        other[turned] = ~other[turned]
+        found = certified_region(score, other, np.arange(200), 0.5, [0.4])
+        assert (found.distance, found.reason["why"]["code"]) == (None, code)
+
+
+def test_a_worthless_judge_that_passes_nearly_all_is_never_certified():
+    """People and judge pass 96 %, at random: of all decisions hardly more than 4 % are wrong where scores are high."""
+    rng = np.random.default_rng(8)
+    for _ in range(50):
+        (dev, dev_human), (score, human) = ((rng.random(300), rng.random(300) < 0.96) for _ in range(2))
+        steps = distance_steps(dev, dev_human, np.arange(300), 0.04, 300)
+        region = certified_region(score, human, np.arange(300), 0.04, steps)
+        assert region.distance is None
+        assert region.reason["why"]["code"] in ("few_failed_groups", "false_passes_above_risk")
+
+
+def test_groups_count_once_and_chances_weigh():
+    # Of 60 groups that people fail one is large and passed as a whole: of decisions half are wrong, of groups a 60th.
+    cluster = np.concatenate([np.arange(60), np.full(59, 59), np.arange(100, 160)])
+    human = np.arange(cluster.size) >= 119
+    score = np.where(human | (cluster == 59), 0.9, 0.1)
+    found = certified_region(score, human, cluster, 0.5, [0.4], risk=0.15)
+    assert found.distance == 0.4
+    assert (found.step.false_passes.value, found.step.false_passes.clusters) == (pytest.approx(1 / 60), 60)
+    # It stands for ten as large.
+    chance = np.where(cluster == 59, 0.1, 1.0)
+    drawn = certified_region(score, human, cluster, 0.5, [0.4], risk=0.15, probability=chance)
+    assert (drawn.distance, drawn.step.false_passes.value) == (None, pytest.approx(10 / 69))
 
 
 def test_inside_a_region():
-    region = certified_region(np.linspace(0, 1, 400), np.linspace(0, 1, 400) > 0.5, np.arange(400), 0.5, [0.1])
+    grid = np.linspace(0, 1, 400)
+    region = certified_region(grid, grid > 0.5, np.arange(400), 0.5, [0.1])
     assert region.inside([0.4, 0.41, 0.5, 0.6, 0.59]).tolist() == [True, False, False, True, False]
-    lower = certified_region(
-        np.linspace(0, 1, 400), np.linspace(0, 1, 400) < 0.5, np.arange(400), 0.5, [0.1], higher_is_better=False
-    )
+    lower = certified_region(grid, grid < 0.5, np.arange(400), 0.5, [0.1], higher_is_better=False)
     assert lower.distance == 0.1
 
 
-def test_share_inside(rng):
-    region = CertifiedRegion(0.5, 0.1, 0.05, 0.95, error_bound(np.zeros(9, bool), np.arange(9), 0.95), (), None)
-    share = share_inside(region, [0.1, 0.45, 0.9, 0.55], [1, 2, 3, 4], rng=rng)
-    assert (share.value, share.n, share.clusters) == (0.5, 4, 4)
-    assert share.method == "share inside the region; Wilson, every trial its own cluster"
-    assert share_inside(region, [], [], rng=rng).reason == remark("no_units")
+def test_no_region():
+    def why(score, human):
+        found = certified_region(score, human, range(len(score)), 0.5, [0.3])
+        assert found.distance is None
+        assert found.inside([0.9, 0.1]).tolist() == [False, False]
+        assert found.reason["code"] == "no_region"
+        return found.reason["why"]
 
-
-def test_no_region(rng):
-    few = certified_region([0.9] * 20, [True] * 20, range(20), 0.5, [0.1])
-    assert few.distance is None
-    assert few.reason == (
-        remark("no_region", why=remark("errors_above_risk", n=20, found=0.0, high=0.139, risk=0.05, needed=59))
-    )
-    assert few.inside([0.9, 0.1]).tolist() == [False, False]
-    assert share_inside(few, [0.9, 0.1], [1, 2], rng=rng).reason == few.reason
-    nobody = certified_region([0.5] * 20, [True] * 20, range(20), 0.5, [0.1])
-    assert nobody.reason == remark("no_region", why=remark("no_decision_so_far"))
+    assert why([0.9] * 20, [True] * 20) == remark("few_failed_groups", n=0, needed=29)
+    assert why([0.9] * 20 + [0.1] * 28, [True] * 20 + [False] * 28) == remark("few_failed_groups", n=28, needed=29)
+    assert why([0.9] * 20 + [0.1] * 29, [True] * 20 + [False] * 29) == remark("few_passed_groups", n=20, needed=29)
+    found = why([0.9] * 54 + [0.1] * 46, [True] * 50 + [False] * 50)
+    assert found == remark("false_passes_above_risk", n=50, found=0.08, high=0.174, risk=0.1)
 
 
 def test_steps_come_from_dev():
-    dev = np.random.default_rng(1).normal(size=2000)
-    steps = distance_steps(dev, 0.3, clusters=400)
+    rng = np.random.default_rng(1)
+    dev, human = rng.normal(size=2000), rng.random(2000) < 0.8
+    steps = distance_steps(dev, human, np.arange(2000), 0.3, clusters=400)
     assert len(steps) == 20
     assert steps[-1] == 0
     assert (np.diff(steps) < 0).all()
-    # The first should hold 59 of 400 and some more.
-    assert 59 < 400 * (abs(dev - 0.3) >= steps[0]).mean() < 90
-    assert distance_steps(dev, 0.3, clusters=60) == [0.0]
-    assert distance_steps([], 0.3, clusters=600) == [0.0]
-    assert distance_steps(np.repeat([0.1, 0.9], 50), 0.5, clusters=400) == [0.4, 0.0]
+    # The first should hold 29 of the 80 on test that people fail, and some more.
+    assert 29 < 400 * (~human & (abs(dev - 0.3) >= steps[0])).mean() < 50
+    # At least a fifth of all, where enough lie farther.
+    wide = distance_steps(dev, human, np.arange(2000), 0.3, clusters=4000)
+    assert (abs(dev - 0.3) >= wide[0]).mean() == pytest.approx(0.2, abs=0.01)
+    assert distance_steps(dev, human, np.arange(2000), 0.3, clusters=150) == [0.0]
+    assert distance_steps([], [], [], 0.3, clusters=600) == [0.0]
+    apart = np.repeat([0.1, 0.9], 50)
+    assert distance_steps(apart, apart > 0.5, np.arange(100), 0.5, clusters=400) == [0.4, 0.0]
 
 
 @pytest.mark.parametrize("per_cluster", [1, 5])
 def test_a_region_keeps_its_risk(per_cluster):
-    """In at most 5 % of test sets is a region certified of whose decisions truly more than 5 % are wrong.
+    """In at most 5 % of test sets is a region certified in which truly more than a tenth of a kind is wrong.
 
-    The judge errs in Φ(-d) of decisions at distance d, so the true risk of every region is known; decisions of a
-    sample share half of the luck. Seeded, and small: bench/certainty.py runs it at length.
+    The judge errs in Φ(-d) of decisions at distance d, whatever people say, so the true risk of every region is known;
+    decisions of a group share half of the luck. Seeded, and small: bench/certainty.py runs it at length.
     """
     rng = np.random.default_rng(11)
-    samples, runs = 300, 250
+    groups, runs = 300, 150
     steps = np.linspace(2, 0, 11)
     # Distances are uniform on (0, 3): the risk beyond d is the mean of Φ(-x) from d to 3.
     grid = np.linspace(0, 3, 3001)
     true_risk = [float(stats.norm.cdf(-grid[grid >= step]).mean()) for step in steps]
     kept = broken = 0
-    cluster = np.repeat(np.arange(samples), per_cluster)
+    cluster = np.repeat(np.arange(groups), per_cluster)
     for _ in range(runs):
         distance = rng.random(cluster.size) * 3
-        luck = np.sqrt(0.5) * rng.normal(size=samples)[cluster] + np.sqrt(0.5) * rng.normal(size=cluster.size)
-        score = distance * rng.choice([-1, 1], size=cluster.size)
-        human = (score >= 0) ^ (luck < -distance)
+        luck = np.sqrt(0.5) * rng.normal(size=groups)[cluster] + np.sqrt(0.5) * rng.normal(size=cluster.size)
+        human = rng.random(cluster.size) < 0.7
+        score = np.where(human ^ (luck < -distance), distance, -distance)
         region = certified_region(score, human, cluster, 0.0, steps.tolist())
         if region.distance is not None:
             kept += 1
-            broken += true_risk[steps.tolist().index(region.distance)] > 0.05
-    assert kept > 0.6 * runs
+            broken += true_risk[steps.tolist().index(region.distance)] > 0.1
+    assert kept > 0.4 * runs
     assert broken <= 0.05 * runs
 
 
@@ -252,6 +231,11 @@ REFUSED = {
     "risk": (lambda: certified_region([1], [1], [1], 0.5, [0.1], risk=0), "the risk lies between 0 and 1, not 0"),
     "confidence": (lambda: certified_region([1], [1], [1], 0.5, [0.1], confidence=1), "the confidence lies"),
     "threshold": (lambda: certified_region([1], [1], [1], np.nan, [0.1]), "the threshold is a finite number"),
+    "two chances": (
+        lambda: certified_region([1, 1], [1, 1], [1, 1], 0.5, [0.1], probability=[0.5, 1]),
+        "a cluster has more than one probability",
+    ),
+    "probability": (lambda: certified_region([1], [1], [1], 0.5, [0.1], probability=[0.0]), "a probability of being"),
     "lengths": (lambda: certified_region([1], [1, 0], [1], 0.5, [0.1]), "columns differ in length"),
     "curve": (lambda: risk_coverage([1], [1, 0], [1], 0.5, **NONE), "columns differ in length"),
     "curve's threshold": (lambda: risk_coverage([1], [1], [1], np.inf, **NONE), "finite number, not inf"),

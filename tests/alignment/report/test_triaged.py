@@ -10,8 +10,10 @@ from sklearn.metrics import cohen_kappa_score
 
 from alignment.base.estimate import remark
 from alignment.judging.looks import level_of_look
-from alignment.judging.triage import RISK, error_bound
+from alignment.judging.share_bound import mean_share_bound
+from alignment.judging.triage import RISK
 from alignment.report import (
+    Chance,
     Criterion,
     Evidence,
     Judged,
@@ -128,31 +130,77 @@ def test_nothing_of_test_is_in_it():
 
 
 @pytest.mark.parametrize("lower", [False, True])
-def test_the_region_is_the_widest_of_its_steps_whose_bound_on_test_stays_under_the_risk(lower):
-    one, level = judged(evidence(noise=0.7, lower=lower)), level_of_look(2)
+def test_the_region_is_the_widest_of_its_steps_whose_bounds_on_test_stay_under_the_risk(lower):
+    one, level = judged(evidence(noise=0.8, lower=lower)), level_of_look(2)
     threshold = on_test(one, 2).row["threshold"]
     region = region_on_test(one, threshold, level)
     assert (region["threshold"], region["risk"], region["confidence"]) == (threshold, RISK, level)
-    steps = {}
+    held = []
     for step in region["tried"]:
-        units = [unit for unit in one.test if abs(one.scores[unit] - threshold) >= step["distance"]]
-        passed = {unit: one.scores[unit] <= threshold if lower else one.scores[unit] >= threshold for unit in units}
-        wrong = np.array([passed[unit] != one.reference.positive[unit] for unit in units])
-        samples = np.array([int(sample[1:]) for sample, _ in units])
-        steps[step["distance"]] = error_bound(wrong, samples, level)
-        assert step["error"] == steps[step["distance"]].as_dict()
-    held = [distance for distance, bound in steps.items() if bound.high <= RISK]
-    assert region["distance"] == min(held)
-    assert region["error"] == steps[min(held)].as_dict()
-    assert list(steps)[: len(held)] == held
+        bounds = []
+        for name, people in (("false_passes", False), ("false_fails", True)):
+            units = [
+                unit
+                for unit in one.test
+                if abs(one.scores[unit] - threshold) >= step["distance"] and one.reference.positive[unit] is people
+            ]
+            passed = {unit: one.scores[unit] <= threshold if lower else one.scores[unit] >= threshold for unit in units}
+            wrong = np.array([passed[unit] is not people for unit in units])
+            samples = np.array([int(sample[1:]) for sample, _ in units])
+            bounds.append(
+                mean_share_bound(
+                    wrong, samples, np.ones(len(units)), level, single=False, name=name.replace("_", " "), undefined={}
+                )
+            )
+            assert step[name] == bounds[-1].as_dict()
+        if max(bound.high for bound in bounds) <= RISK:
+            held.append(step)
+    assert region["distance"] == held[-1]["distance"] == min(step["distance"] for step in held)
+    assert {name: region[name] for name in ("false_passes", "false_fails")} == {
+        name: held[-1][name] for name in ("false_passes", "false_fails")
+    }
+    assert region["tried"][: len(held)] == held
     inside = sum(abs(one.scores[unit] - threshold) >= region["distance"] for unit in one.test)
     assert 0 < inside < len(one.test)
     assert region["inside"]["value"] == pytest.approx(inside / len(one.test))
     assert region["inside"]["level"] == level
 
 
+def test_what_the_judge_left_out_lies_outside_the_region():
+    found = evidence(noise=0.5)
+    said, threshold = found.judges[0], 0.0
+    left_out = {unit for unit in found.units if unit[1] == "claim:1" and int(unit[0][1:]) % 4 == 1}
+    numbers = {unit: score for unit, score in said.numbers.items() if unit not in left_out}
+    full, part = (
+        region_on_test(judged(replace(found, judges=[replace(said, numbers=given)])), threshold)
+        for given in (said.numbers, numbers)
+    )
+    assert part["inside"]["n"] == full["inside"]["n"] == 600
+    assert part["distance"] == full["distance"] == 0.0
+    assert (full["inside"]["value"], part["inside"]["value"]) == (1.0, 0.75)
+
+
+def test_labels_stand_for_as_many_as_their_chance_says_and_chosen_ones_for_none():
+    found = evidence(noise=0.5)
+    said, truth = found.judges[0].numbers, zip(found.units, found.values, strict=True)
+    wrong = {unit[0] for unit, value in truth if (said[unit] >= 0) != value}
+    samples = {sample for sample, _ in found.units}
+    plain = region_on_test(judged(found), 0.0)
+    alike = region_on_test(judged(replace(found, chances=dict.fromkeys(samples, Chance(0.4, 1)))), 0.0)
+    assert {**alike, "inside": None} == {**plain, "inside": None}
+    # Samples with an error stand for five each, as the judge's outcomes decided who was asked.
+    heavy = {sample: Chance(0.2, 2) if sample in wrong else Chance(1.0, 1) for sample in samples}
+    weighed = region_on_test(judged(replace(found, chances=heavy)), 0.0)
+    assert weighed["tried"][-1]["false_passes"]["value"] > 3 * plain["tried"][-1]["false_passes"]["value"]
+    # Those that were chosen are in no promise.
+    right = {sample: Chance(1.0, 1) for sample in samples - wrong}
+    only = region_on_test(judged(replace(found, chances=right)), 0.0)
+    assert only["false_passes"]["value"] == only["false_fails"]["value"] == 0
+    assert only["inside"]["n"] == 2 * len([sample for sample in right if not found.is_dev[sample]])
+
+
 def test_a_later_look_certifies_less():
-    one = judged(evidence(noise=0.8))
+    one = judged(evidence(noise=0.9))
     first, ninth = (region_on_test(one, 0.0, level_of_look(look)) for look in (1, 9))
     assert ninth["distance"] is None or ninth["distance"] > first["distance"]
     assert first["distance"] is not None
@@ -161,12 +209,13 @@ def test_a_later_look_certifies_less():
 def test_no_region_says_why():
     weak = region_on_test(judged(evidence(noise=5.0)), 0.0)
     assert weak["distance"] is None
-    assert (weak["reason"]["code"], weak["reason"]["why"]["code"]) == ("no_region", "errors_above_risk")
-    assert weak["error"]["value"] > RISK
+    assert (weak["reason"]["code"], weak["reason"]["why"]["code"]) == ("no_region", "false_passes_above_risk")
+    assert weak["false_passes"]["value"] > RISK
     assert weak["inside"]["value"] is None
     few = region_on_test(judged(evidence(samples=20)), 0.0)
     assert (few["distance"], [step["distance"] for step in few["tried"]]) == (None, [0.0])
+    assert few["reason"]["why"]["code"] == "few_failed_groups"
     labels = region_on_test(judged(evidence()), None)
     assert (labels["distance"], labels["tried"]) == (None, [])
-    assert labels["reason"] == labels["error"]["reason"] == labels["inside"]["reason"]
+    assert labels["reason"] == labels["false_passes"]["reason"] == labels["inside"]["reason"]
     assert labels["reason"] == remark("no_distance")

@@ -29,7 +29,7 @@ desk = copied_from_world(1)
 @pytest.fixture(scope="module")
 def _world(module_transaction: None) -> tuple[Staff, Project]:
     people = make_staff()
-    project, samples = graded_project(count=320)
+    project, samples = graded_project(count=480)
     roles = ((people.alice, "admin"), (people.rita, "reviewer"), (people.ben, "annotator"), (people.bea, "annotator"))
     for user, role in roles:
         set_member(project=project, user=user, role=role)
@@ -106,7 +106,7 @@ def test_a_batch_of_the_rest_holds_exactly_the_rest(
     assert set(left.rest) == labelled | later
     assert set(left.unlabelled) == later
     html = page.content.decode()
-    assert f"People would still see {len(labelled | later)} of the project’s 325 samples." in html
+    assert f"People would still see {len(labelled | later)} of the project’s 485 samples." in html
     assert "Make a batch of the 4 without labels" in html
 
     assert client.post(f"{URL}?judge=careful&measures=grade", sent(ben)).url == "/p/desk/batches/1/"
@@ -128,7 +128,7 @@ def test_nothing_is_left(alice: User, ben: User, desk: Project, region: dict[str
     Look.objects.update(result={**look.result, "region": {**region, "distance": 0.0}})
     client = as_user(alice)
     html = client.get(URL).content.decode()
-    assert "Nothing: the judge may decide all 320 samples of the project alone" in html
+    assert "Nothing: the judge may decide all 480 samples of the project alone" in html
     assert "Make a batch" not in html
     reply = client.post(URL, sent(ben))
     assert reply.status_code == 422
@@ -168,13 +168,16 @@ def test_what_a_look_certified_is_of_its_own_version(alice: User, desk: Project,
 
 def test_looks_that_certified_nothing(alice: User, desk: Project, region: dict[str, Any]) -> None:
     look, client = Look.objects.get(), as_user(alice)
-    none = {**region, "distance": None, "reason": remark("no_region", why=remark("no_decision_so_far"))}
+    none = {**region, "distance": None, "reason": remark("no_region", why=remark("few_failed_groups", n=7, needed=29))}
     Look.objects.update(result={**look.result, "region": none})
     html = client.get(URL).content.decode()
-    assert "found no region that it could certify: no decision lies this far from the threshold." in html
+    said = "certifies no region: 7 groups with something that people fail lie in the first step; 29 without an error"
+    assert said in html
     assert "What is left to people" not in html
-    Look.objects.update(result={name: value for name, value in look.result.items() if name != "region"})
-    assert "was made before looks certified a region" in client.get(URL).content.decode()
+    Look.objects.update(promise=1)
+    html = client.get(URL).content.decode()
+    assert "certifies no region" not in html
+    assert "What is left to people" not in html
 
 
 def test_a_judge_that_answers_with_labels(alice: User) -> None:

@@ -131,7 +131,7 @@ def test_the_region_as_certified(project: Project, certificate: Certificate) -> 
     found = Applied.show(apply(project, rows))
     expected = [abs(row["score"] - look.result["threshold"]) >= 0.75 for row in rows]
     assert [one["in_region"] for one in found["results"]] == expected
-    assert found["region"] == {"distance": 0.75, "risk": 0.05, "inside": sum(expected), "reason": None}
+    assert found["region"] == {"distance": 0.75, "risk": 0.1, "inside": sum(expected), "reason": None}
     none = {**region, "distance": None, "reason": remark("no_distance")}
     Look.objects.filter(pk=look.pk).update(result={**look.result, "region": none})
     found = Applied.show(apply(project, rows))

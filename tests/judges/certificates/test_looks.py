@@ -152,7 +152,8 @@ def test_intervals_are_at_the_level_of_the_look() -> None:
         estimates += [row["calibrated"][name] for name in ("kappa", "brier", "ece")]
         estimates += [
             row["cutpoints"]["kappa"],
-            row["region"]["error"],
+            row["region"]["false_passes"],
+            row["region"]["false_fails"],
             *(p["observed"] for p in row["calibrated"]["points"]),
         ]
         assert {one["level"] for one in estimates} == {level}
@@ -164,10 +165,11 @@ def test_intervals_are_at_the_level_of_the_look() -> None:
 
 
 def test_the_region_and_the_verdict_follow_from_the_figures() -> None:
-    good = look_at_test(criterion=noisy_project("good", count=600, noise=0.1).criteria.get(), judge_name="judge")
+    good = look_at_test(criterion=noisy_project("good", count=1000, noise=0.1).criteria.get(), judge_name="judge")
     region = good.result["region"]
     assert region["distance"] is not None
-    assert region["error"]["high"] <= region["risk"] == 0.05
+    assert region["false_passes"]["high"] <= region["risk"] == 0.1
+    assert region["false_fails"]["high"] <= 0.1
     assert good.result["trust"]["verdict"] in ("at_ceiling", "useful_once_calibrated")
     assert good.result["trust"]["part"] == "test"
     assert "The judge may decide" in region_in_words(region, True)
@@ -259,10 +261,13 @@ def test_words() -> None:
     assert calibrator_in_words(platt) == "Platt, slope 2.5, intercept -0.25, between the scores 0 and 1"
     steps = {"method": "isotonic", "scores": [1.0, 3.0], "probabilities": [0.2, 0.6]}
     assert calibrator_in_words(steps) == "isotonic, 2 points between the scores 1 and 3"
-    estimate = {"value": 0.01, "high": 0.04, "n": 90}
-    region = {"threshold": 0.5, "distance": 0.25, "error": estimate, "inside": {"value": 0.4}, "reason": None}
+    region = {
+        "threshold": 0.5, "distance": 0.25, "false_passes": {"high": 0.04}, "false_fails": {"high": 0.07},
+        "inside": {"value": 0.4}, "reason": None,
+    }  # fmt: skip
     assert region_in_words(region, True).startswith(
-        "The judge may decide alone: pass at 0.75 or more, fail at 0.25 or less."
+        "The judge may decide alone: pass at 0.75 or more, fail at 0.25 or less. Of what people fail there it passes "
+        "at most 4.0%, of what they pass it fails at most 7.0%. 40.0% of all units on test lie there"
     )
     assert region_in_words(region, False).startswith(
         "The judge may decide alone: pass at 0.25 or less, fail at 0.75 or more."

@@ -33,7 +33,8 @@ def look_of(criterion: Criterion, version: JudgeVersion, region: dict[str, Any])
         dimension=criterion.key,
         number=Look.objects.count() + 1,
         level=0.95,
-        result={} if region is None else {"region": region},
+        promise=PROMISE,
+        result={"region": region},
         samples={"dev": [], "test": {}},
     )
 
@@ -124,5 +125,4 @@ def test_without_a_region_nothing_is_said() -> None:
     project = make_project(criteria=["relevancy"])
     criterion = project.criteria.get(key="relevancy")
     version = add_judge(project, "j", add_samples(project, ["a"]), [("a", "answer", 0.9)], dimension="relevancy")
-    assert left_to_people(look_of(criterion, version, None)) is None
     assert left_to_people(look_of(criterion, version, {**REGION, "distance": None})) is None
