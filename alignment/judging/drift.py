@@ -21,16 +21,21 @@ class DriftWatch:
     """The audit so far; arrays of shape (arrivals,), one entry for each moment at which labels arrived.
 
     ``log_e`` is the natural logarithm of the e-value: evidence that more is wrong than ``certified``, as the wealth of
-    a gambler who began with 1 and bet on it in a game fair at the certified rate. ``alarm`` is the first arrival at
-    which it reached 1/alpha, None so far. ``low`` and ``high`` hold the error rate at all arrivals at once. ``error``
-    is the last of them; its n counts decisions. ``left_out`` decisions came after others of their cluster.
+    a gambler who began with 1 and bet on it in a game fair at the certified rate. ``apart_log_e`` is that of a gambler
+    who doesn't bet on what comes straight after an error, so that a streak of errors is one piece of evidence.
+    ``alarm`` is the first arrival at which the latter reached 1/alpha, None so far. ``streaks``: there is no alarm, and
+    the former has reached it now: errors come in a row, and a rise can't be told from a streak. ``low`` and ``high``
+    hold the error rate at all arrivals at once. ``error`` is the last of them; its n counts decisions. ``left_out``
+    decisions came after others of their cluster.
     """
 
     certified: float
     alpha: float
     arrived: Array
     log_e: Floats
+    apart_log_e: Floats
     alarm: int | None
+    streaks: bool
     rate: Floats
     low: Floats
     high: Floats
@@ -45,26 +50,33 @@ def watch_drift(
 
     ``wrong`` (the judge differs from people), ``cluster`` and ``arrived`` (anything that sorts; equal values arrived
     together) have shape (decisions,). However often one looks, and whenever one stops, the chance that ``alarm`` is
-    ever set is at most ``alpha`` while no more than the share ``certified`` of a sample's decisions is wrong on
-    average, whatever went before. So each cluster counts once, by its share s of wrong decisions among those that
-    arrived first: five claims of one answer are one piece of evidence, however alike they are.
+    ever set is at most ``alpha`` while, after an arrival that was not all wrong, no more than the share ``certified``
+    of a sample's decisions is wrong on average. So errors may be chained, in streaks of any length, as long as nothing
+    that is right lies in a streak. The chance that ``streaks`` is ever set is at most ``alpha`` while no more than
+    ``certified`` is wrong on average whatever went before: where errors are chained, it is set more often, and says so.
+    Each cluster counts once, by its share s of wrong decisions among those that arrived first: five claims of one
+    answer are one piece of evidence, however alike they are.
 
     e-value = Σ_k w_k mean_q Π_{clusters from arrival k on} (1 + (q - p)(s - p)/(p(1 - p))) with p ``certified``: each
     factor has mean 1 or less when the rate is p or less, so the sum has, too, and Ville's inequality holds at all
-    times. q runs over rates with 1.25 to 30 times the odds of p. Bets begin at every arrival k, because a change that
-    comes late would else be outweighed by the good times before it; w_0 = ½, and from then on what has not
-    begun by arrival k, and counts as it is, is ½ ln 2/ln(k + 2).
+    times. In ``apart_log_e`` an arrival is one factor, by the mean s̄ over its clusters, and its bet is multiplied by
+    1 - s̄ of the arrival before. q runs over rates with 1.25 to 30 times the odds of p. Bets begin at every arrival k,
+    because a change that comes late would else be outweighed by the good times before it; w_0 = ½, and from then on
+    what has not begun by arrival k, and counts as it is, is ½ ln 2/ln(k + 2).
 
     ``low``, ``high``: the rates r with B(½ + S, ½ + T - S)/B(½, ½) < r^S (1 - r)^(T-S)/alpha, for T clusters with
-    shares that sum to S. They hold a *constant* rate at all arrivals at once; after a change, the average so far.
+    shares that sum to S. They hold a *constant* rate of errors that are not chained at all arrivals at once; after a
+    change, the average so far.
 
     Undefined: no audited decisions. ValueError: certified or alpha outside (0, 1), unequal lengths.
 
     Source: Ville (1939); Waudby-Smith & Ramdas (2024), JRSS B 86; the interval: Robbins (1970), Ann. Math. Stat. 41.
 
-    >>> watch = watch_drift([1] * 3, [1, 2, 3], [1, 2, 3], certified=0.05)
-    >>> watch.alarm, np.exp(watch.log_e).round(2).tolist()
-    (2, [2.69, 17.52, 168.63])
+    >>> watch = watch_drift([1, 0, 1, 0, 1], range(5), range(5), certified=0.05)
+    >>> watch.alarm, np.exp(watch.apart_log_e).round(2).tolist()
+    (4, [2.69, 2.69, 17.74, 17.74, 170.68])
+    >>> watch_drift([1] * 3, range(3), range(3), certified=0.05).streaks
+    True
     """
     errors, (row, rows), when = verdicts(wrong), cluster_rows(cluster), np.asarray(arrived)
     same_length(wrong=errors, cluster=row, arrived=when)
@@ -78,9 +90,13 @@ def watch_drift(
     wrong_share = sums_by(row[counted], errors[counted], rows) / np.bincount(row[counted], minlength=rows)
     # Arrivals that only bring more of clusters already counted are none.
     happened, arrival_of = np.unique(first, return_inverse=True)
-    log_e = _log_e(wrong_share, arrival_of, happened.size, certified)
-    alarms = np.flatnonzero(log_e >= -np.log(alpha))
-    total, clusters = sums_by(arrival_of, wrong_share, happened.size).cumsum(), np.bincount(arrival_of).cumsum()
+    each = np.arange(happened.size)
+    of_arrival, counts = sums_by(arrival_of, wrong_share, happened.size), np.bincount(arrival_of)
+    mean = of_arrival / np.maximum(counts, 1)
+    log_e = _log_e(wrong_share, np.ones(rows), arrival_of, happened.size, certified)
+    apart = _log_e(mean, 1 - np.append(0.0, mean)[:-1], each, happened.size, certified)
+    alarms = np.flatnonzero(apart >= -np.log(alpha))
+    total, clusters = of_arrival.cumsum(), counts.cumsum()
     rate = total / np.maximum(clusters, 1)
     low, high = _sequence(total, clusters, alpha)
     name = "error rate, mean over samples; confidence sequence, valid at every look"
@@ -93,7 +109,9 @@ def watch_drift(
         alpha=alpha,
         arrived=times[happened],
         log_e=log_e,
+        apart_log_e=apart,
         alarm=int(alarms[0]) if alarms.size else None,
+        streaks=not alarms.size and bool((log_e[-1:] >= -np.log(alpha)).any()),
         rate=rate,
         low=low,
         high=high,
@@ -102,15 +120,16 @@ def watch_drift(
     )
 
 
-def _log_e(share: Floats, arrival: Ints, arrivals: int, certified: float) -> Floats:
-    """The mixture over rates and beginnings, shape (arrivals,), by running sums of logarithms."""
+def _log_e(share: Floats, part: Floats, arrival: Ints, arrivals: int, certified: float) -> Floats:
+    """The mixture over rates and beginnings, shape (arrivals,), by running sums of logarithms. ``part``, from 0 to 1,
+    of each bet is made."""
     k = np.arange(arrivals)
     waiting = 0.5 * np.log(2) / np.log(k + 2.0)
     begins = np.concatenate([[0.5], -np.diff(waiting)])[:arrivals]
     wealths = []
     for rate in expit(logit(certified) + np.log(ODDS)):
         bet = (rate - certified) / (certified * (1 - certified))
-        gained = sums_by(arrival, np.log1p(bet * (share - certified)), arrivals).cumsum()
+        gained = sums_by(arrival, np.log1p(bet * part * (share - certified)), arrivals).cumsum()
         before = np.concatenate([[0.0], gained[:-1]]) if arrivals else gained
         wealths.append(gained + np.logaddexp.accumulate(np.log(begins) - before))
     mean = np.logaddexp.reduce(wealths, axis=0) - np.log(len(ODDS))

@@ -95,11 +95,13 @@ def applied(
 class Audit:
     """error: share of a sample's decisions that are wrong, averaged over the audited samples; its n counts units.
 
-    alarm: when it was shown for the first time that this is more than was certified; None: it was not.
+    alarm: when it was shown for the first time that this is more than was certified; None: it was not. streaks: it
+    would be, had errors not come in a row or all at once; a rise can't be told from a streak.
     """
 
     error: Estimate
     alarm: datetime | None
+    streaks: bool
 
 
 def audited(
@@ -110,7 +112,8 @@ def audited(
     certified: float,
 ) -> Audit:
     """The judge's decisions against people's, in the order in which people's became known (``arrived``, of the units
-    to be counted). The chance of a false alarm is at most 5 %, however often one looks.
+    to be counted). The chance of a false alarm is at most 5 %, however often one looks, also where errors come in
+    streaks.
 
     ``threshold``: the certified one, None for a judge that answers with labels. ``certified``: the error rate not to be
     exceeded, between 0 and 1.
@@ -125,4 +128,4 @@ def audited(
     order = np.array([place[arrived[unit]] for unit in units], dtype=np.int64)
     watch = watch_drift(wrong, reference.clusters(units), order, certified, alpha=ALPHA)
     alarm = None if watch.alarm is None else moments[int(watch.arrived[watch.alarm])]
-    return Audit(watch.error, alarm)
+    return Audit(watch.error, alarm, watch.streaks)

@@ -282,7 +282,7 @@ def _certificate(page: ProjectPage, criterion: Criterion, judge: str, dimension:
         "why_not": None if held.why is None else held.why[1],
         "drift": None if held.drift is None else drift_sentence(held.drift),
         "drift_left_out": 0 if held.drift is None else held.drift.chosen,
-        "has_drifted": held.drift is not None and held.drift.alarm is not None,
+        "drift_is_why": held.why is not None and held.why[0] in ("drift", "drift_or_streak"),
         "gate": gated,
         "gate_markdown": None if gated is None else gate_markdown(gated),
         "gate_command": None if gated is None else _command(page, gated),

@@ -114,7 +114,7 @@ class GateView(ProjectAPIView):
 
         `passed` is false, with a `code` and a `reason`, when the lower bound of the certified kappa is under the bar,
         there is no certificate, judge or criterion have changed since, labels that came in since show that it errs
-        more often than certified (`drift`), or too few test samples stand behind it.
+        more often than certified (`drift`) or that it may (`drift_or_streak`), or too few test samples stand behind it.
         """
         return gate(
             project=self.project,

@@ -42,12 +42,14 @@ class Drift:
     and so nothing to watch.
 
     error: share of wrong decisions so far, as an estimate of `samples` and their `units`. alarm: when it was shown that
-    the judge errs more often than certified. chosen: samples left out because they were chosen by their scores.
+    the judge errs more often than certified. streaks: it would be, had errors not come in a row or all at once. chosen:
+    samples left out because they were chosen by their scores.
     """
 
     certified: float | None
     error: Mapping[str, Any] | None
     alarm: datetime | None
+    streaks: bool
     chosen: int
 
     @property
@@ -63,7 +65,7 @@ def drift_of(certificate: Certificate) -> Drift:
     """Audits count when they came after the certificate, by people, on samples that it doesn't rest on, and the
     certified version has scored them. Kept for as long as nothing is said or scored: every view of a page asks."""
     data = hashlib.sha256(data_version(certificate.look.criterion).encode()).hexdigest()
-    found: Drift | None = cache.get(key := f"drift:{certificate.pk}:{data}")
+    found: Drift | None = cache.get(key := f"drift-or-streak:{certificate.pk}:{data}")
     if found is None:
         found = _drift_of(certificate)
         cache.set(key, found, timeout=KEPT_SECONDS)
@@ -74,19 +76,19 @@ def _drift_of(certificate: Certificate) -> Drift:
     look = certificate.look
     bound = look.result["error"]["high"]
     if bound is None or not 0 < bound < 1:
-        return Drift(None, None, None, 0)
+        return Drift(None, None, None, False, 0)
     known = {*look.samples["dev"], *look.samples["test"]}
     new = {pk: name for pk, name in _touched(certificate) if name not in known}
     if not new:
-        return Drift(bound, None, None, 0)
+        return Drift(bound, None, None, False, 0)
     labels = _labels(certificate, new)
     chosen = {name for name, by_score in _chosen(labels).items() if by_score}
     reference, arrived = _people(certificate, labels, {pk: name for pk, name in new.items() if name not in chosen})
     if not arrived:
-        return Drift(bound, None, None, len(chosen))
+        return Drift(bound, None, None, False, len(chosen))
     scores = load_scores(look.criterion, look.version, look.dimension, new.keys(), reader=SYSTEM)
     found = alignment.report.audited(reference, scores, look.result["threshold"], arrived, bound)
-    return Drift(bound, found.error.as_dict(), found.alarm, len(chosen))
+    return Drift(bound, found.error.as_dict(), found.alarm, found.streaks, len(chosen))
 
 
 def drift_sentence(drift: Drift) -> str:
@@ -106,6 +108,9 @@ def drift_sentence(drift: Drift) -> str:
         )
         % given
     )
+    if drift.streaks:
+        unclear = _("The errors came in a row or all at once, so a rise cannot be told from a streak yet: %(counted)s.")
+        return unclear % {"counted": counted}
     if drift.alarm is None:
         return _("No drift shown so far: %(counted)s.") % {"counted": counted}
     since = {"day": date_format(drift.alarm, "DATE_FORMAT"), "counted": counted}

@@ -77,7 +77,7 @@ def gate_markdown(found: Gate) -> str:
     ]
     names = ["judge", "version", "criterion", "kappa on test", "interval", "level", "units", "samples", "bar"]
     parts = [head, markdown_table(names, [row])]
-    if found.drift is not None and found.code != "drift":
+    if found.drift is not None and found.code not in ("drift", "drift_or_streak"):
         parts.append(drift_sentence(found.drift))
     return "\n\n".join(parts)
 

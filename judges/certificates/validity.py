@@ -58,6 +58,9 @@ def certificate_validity(
         drift = drift_of(certificate)
         if drift.alarm is not None:
             why = "drift", f"Certificate {certificate.number} no longer holds. {drift_sentence(drift)}"
+        elif drift.streaks:
+            unclear = f"Whether certificate {certificate.number} still holds cannot be told."
+            why = "drift_or_streak", f"{unclear} {drift_sentence(drift)}"
     return Validity(criterion, judge, certificate, drift, why)
 
 

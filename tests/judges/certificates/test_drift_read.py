@@ -100,13 +100,13 @@ def test_audits_that_agree_raise_no_alarm(grade: Criterion, certificate: Certifi
 
 
 def test_an_alarm_is_dated_and_fails_the_gate(grade: Criterion, certificate: Certificate) -> None:
-    said = [place % 4 != 0 for place in range(40)]
+    said = [place % 5 in (1, 3) for place in range(80)]
     audit(grade, said)
     first = certificate.created_at + timedelta(days=1)
     arrive(grade, "n", first)
     drift = drift_of(certificate)
     assert drift.certified is not None
-    alone = watch_drift(said, range(40), range(40), drift.certified)
+    alone = watch_drift(said, range(80), range(80), drift.certified)
     assert alone.alarm is not None
     assert drift.alarm == first + timedelta(days=alone.alarm)
     assert drift.error is not None
@@ -123,9 +123,26 @@ def test_an_alarm_is_dated_and_fails_the_gate(grade: Criterion, certificate: Cer
     assert refusal.value.code == "drift"
 
 
+def test_errors_in_a_row_or_at_once_are_no_alarm_and_fail_the_gate(grade: Criterion, certificate: Certificate) -> None:
+    audit(grade, [True] * 30)
+    drift = drift_of(certificate)
+    assert (drift.alarm, drift.streaks) == (None, True)
+    found = gate(project=grade.project, criterion_key="grade", judge_name="good", min_kappa=-1)
+    assert (found.code, found.passed) == ("drift_or_streak", False)
+    assert found.sentence.startswith(
+        "Whether certificate 1 still holds cannot be told. The errors came in a row or all at once, so a rise cannot "
+        "be told from a streak yet: 30 audited units of 30 samples, error rate 1.000 ("
+    )
+    assert shapes.Gate.show(found)["drift"]["streaks"] is True
+    assert gate_markdown(found).count("in a row") == 1
+    with pytest.raises(Conflict) as refusal:
+        apply_certificate(project=grade.project, criterion_key="grade", judge_name="good", rows=[{"score": 0.5}])
+    assert refusal.value.code == "drift_or_streak"
+
+
 def test_a_new_certificate_is_watched_from_the_start(grade: Criterion, certificate: Certificate) -> None:
     audit(grade, [True] * 40)
-    assert drift_of(certificate).alarm is not None
+    assert drift_of(certificate).streaks
     anew = issue_certificate(look=look_at_test(criterion=grade, judge_name="good"))
     # It knows of those errors; labels on what it rests on are no audit.
     assert anew.look.result["error"]["value"] > certificate.look.result["error"]["value"]
@@ -148,7 +165,7 @@ def test_what_does_not_count(grade: Criterion, samples: dict[str, Sample], certi
     add_judge(grade.project, "good", extra, names, dimension="grade", label="2")
     add_judge(grade.project, "good", extra, [("bare000", "answer", None)], dimension="grade")
     assert drift_of(certificate).units == 0
-    # Two people who cancel each other out.
+    # People who cancel each other out.
     tied = audit(grade, [True], start="tie")
     add_labels(grade, tied, [("tie000", "answer", who, 5) for who in ("ben", "cy")])
     # The word of one person that no one looked at.
@@ -207,8 +224,7 @@ def test_a_judge_that_answers_with_labels(project: Project, grade: Criterion, sa
     rows: list[tuple[str, str, Any]] = [(name, "answer", "5") for name in extra if name.startswith("n")]
     add_judge(project, "grader", extra, rows, dimension="grade")
     drift = drift_of(certified)
-    assert drift.units == 30
-    assert drift.alarm is not None
+    assert (drift.units, drift.alarm, drift.streaks) == (30, None, True)
 
 
 def test_what_can_not_be_watched(certificate: Certificate) -> None:
