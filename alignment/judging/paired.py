@@ -1,7 +1,7 @@
 """Two judges, or two versions of one, on the same units: is the second better than the first?"""
 
 from collections.abc import Hashable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -79,12 +79,16 @@ def paired_at_thresholds(
     interval: Kind = "auto",
     rng: np.random.Generator | None = None,
     level: float = 0.95,
+    among: int = 1,
 ) -> PairedThresholds:
     """Differences in kappa, TPR, TNR and accuracy of two judges' decisions on the same units, second less first.
 
     ``first`` and ``second`` are scores, ``positive`` the human verdicts; all columns have shape (units,). Each
     difference is one statistic of both confusion matrices, so what makes both judges err on a unit cancels, and the
     interval is narrower than two intervals side by side suggest.
+
+    ``among``: how many such comparisons the interval of the difference in kappa is to hold together with, at ``level``;
+    it is made at 1 - (1 - level)/among (Bonferroni). All other intervals stand each for itself.
 
     Undefined: where the figure of either judge is, see ``at_threshold``. No interval when the judges never differ.
     ValueError as ``at_threshold``.
@@ -113,7 +117,7 @@ def paired_at_thresholds(
         for score, threshold, higher in zip(scores, thresholds, higher_is_better, strict=True)
     )
 
-    def of(name: str, statistic: Statistic, bearing: Array, undefined: Remark) -> Estimate:
+    def of(name: str, statistic: Statistic, bearing: Array, undefined: Remark, plan: Plan = plan) -> Estimate:
         clusters = np.unique(row[bearing]).size
         return _difference(table, name, statistic, int(bearing.sum()), clusters, undefined, plan)
 
@@ -121,7 +125,9 @@ def paired_at_thresholds(
     return PairedThresholds(
         first=own_first,
         second=own_second,
-        kappa=of("Cohen's kappa", binary.kappa, everyone, ONE_CATEGORY if human.size else NO_UNITS),
+        kappa=of(
+            "Cohen's kappa", binary.kappa, everyone, ONE_CATEGORY if human.size else NO_UNITS, _together(plan, among)
+        ),
         tpr=of("true positive rate", binary.tpr, human, NO_POSITIVE),
         tnr=of("true negative rate", binary.tnr, ~human, NO_NEGATIVE),
         accuracy=of("accuracy", binary.accuracy, everyone, NO_UNITS),
@@ -140,11 +146,12 @@ def paired_labels(
     interval: Kind = "auto",
     rng: np.random.Generator | None = None,
     level: float = 0.95,
+    among: int = 1,
 ) -> PairedLabels:
     """Differences in percent agreement and kappa of two judges that answer in labels, second less first.
 
-    Undefined as ``judge_label_kappa``, for either judge. ValueError for a label that is not a level, and for unequal
-    lengths.
+    ``among`` as in ``paired_at_thresholds``, for the unweighted kappa. Undefined as ``judge_label_kappa``, for either
+    judge. ValueError for a label that is not a level, and for unequal lengths.
 
     >>> result = paired_labels("xxyy", "xyyx", "xxyx", [1, 2, 3, 4], scale="nominal", levels="xy", interval="none")
     >>> result.percent.value, result.kappa.value, result.flips.index.tolist()
@@ -169,8 +176,8 @@ def paired_labels(
             return Estimate.undefined(
                 reason, n=len(human), clusters=table.rows, method=kappa_name(weights), level=level
             )
-        statistic = kappa_statistic(disagreement(size, weights))
-        return _difference(table, kappa_name(weights), statistic, len(human), table.rows, ONE_CATEGORY, plan)
+        statistic, sure = kappa_statistic(disagreement(size, weights)), plan if weights else _together(plan, among)
+        return _difference(table, kappa_name(weights), statistic, len(human), table.rows, ONE_CATEGORY, sure)
 
     agreeing = np.eye(size).ravel()
     return PairedLabels(
@@ -190,6 +197,14 @@ def paired_labels(
         quadratic=kappa("quadratic"),
         flips=_flips(people, *said),
     )
+
+
+def _together(plan: Plan, among: int) -> Plan:
+    """Of 2,000 resamples the tails don't reach that far: by influence functions, however few clusters there are."""
+    if among == 1:
+        return plan
+    kind: Kind = "influence" if plan.kind == "auto" else plan.kind
+    return replace(plan, kind=kind, level=1 - (1 - plan.level) / among)
 
 
 def _difference(

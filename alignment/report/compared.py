@@ -3,7 +3,8 @@
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import combinations, zip_longest
+from itertools import zip_longest
+from math import comb
 from typing import Any
 
 import numpy as np
@@ -38,23 +39,47 @@ class _Side:
 
 
 def compared_figures(reference: Reference, comparisons: Sequence[Comparison], titles: Sequence[str]) -> dict[str, Any]:
-    """Every two judges, and of each judge its latest version against those before it, as plain JSON.
+    """Each judge with the best of them, and of each judge its latest version with those before it, as plain JSON.
 
     On pass and fail with the cross-fitted decisions on the dev part; on a criterion without passes with the labels of
     judges that answer so, on all units, since nothing is chosen there.
 
-    {"basis", "sides", "pairs", "left_out"}. A pair's ``first`` and ``second`` are places among the sides, an earlier
-    version always first; differences are the second less the first. ``left_out`` counts the judges beyond the tenth
-    and the versions beyond ten, of which the latest of every judge come first.
+    {"basis", "best", "sides", "pairs", "left_out"}. ``best`` is the place among the sides of the judge with the
+    greatest kappa, of those with at least half as many units as the one with most; the first where none has any. A
+    pair's ``first`` and ``second`` are places among the sides, the best and an earlier version always first;
+    differences are the second less the first. ``left_out`` counts the judges beyond the tenth and the versions beyond
+    ten, of which the latest of every judge come first.
+
+    The best was found by looking, so intervals of the difference in kappa hold together for all pairs of judges that
+    could have come of it; those of versions for all of them: ``family`` is "judges" or "versions", and ``among`` how
+    many comparisons hold together at 95 %. The other figures stand each for itself.
     """
     now = [_now(reference, one, title) for one, title in zip(comparisons[:MAX_JUDGES], titles, strict=False)]
     earlier = _earlier(reference.evidence.earlier, now)
     sides = [*now, *(_before(reference, said, now) for said in earlier[:MAX_EARLIER])]
     place = {_series(side.scores): at for at, side in enumerate(now)}
-    versions = [(at, place[_series(sides[at].scores)]) for at in range(len(now), len(sides))]
     human = _human(reference)
+    best = _best(reference, comparisons[:MAX_JUDGES])
+    usable = [at for at, side in enumerate(sides) if side.reason is None]
+    versions = [(at, place[_series(sides[at].scores)]) for at in range(len(now), len(sides))]
+    families = {
+        "judges": (comb(sum(at < len(now) for at in usable), 2), [(best, at) for at in range(len(now)) if at != best]),
+        "versions": (sum(earlier in usable and latest in usable for earlier, latest in versions), versions),
+    }
+    pairs = [
+        {
+            "first": first,
+            "second": second,
+            "family": family,
+            "among": among,
+            **_pair(reference, human, sides[first], sides[second], MAX_FLIPPED, max(among, 1)),
+        }
+        for family, (among, shown) in families.items()
+        for first, second in shown
+    ]
     return {
         "basis": reference.basis,
+        "best": best if now else None,
         "sides": [
             {
                 "judge": side.scores.judge,
@@ -66,15 +91,20 @@ def compared_figures(reference: Reference, comparisons: Sequence[Comparison], ti
             }
             for at, side in enumerate(sides)
         ],
-        "pairs": [
-            {"first": first, "second": second, **_pair(reference, human, sides[first], sides[second], MAX_FLIPPED)}
-            for first, second in (*combinations(range(len(now)), 2), *versions)
-        ],
+        "pairs": pairs,
         "left_out": {
             "judges": max(0, len(comparisons) - MAX_JUDGES),
             "versions": max(0, len(earlier) - MAX_EARLIER),
         },
     }
+
+
+def _best(reference: Reference, comparisons: Sequence[Comparison]) -> int:
+    """Place of the judge with the greatest kappa, the first of several; 0 where none has a kappa."""
+    rows = [one.row["labels" if reference.passing is None else "at_threshold"] for one in comparisons]
+    kappas = [(at, row["kappa"]) for at, row in enumerate(rows) if row and row["kappa"]["value"] is not None]
+    enough = max((kappa["n"] for _, kappa in kappas), default=0) / 2
+    return max((one for one in kappas if one[1]["n"] >= enough), key=lambda one: one[1]["value"], default=(0,))[0]
 
 
 def two_versions(
@@ -178,7 +208,7 @@ def _earlier(earlier: Iterable[JudgeScores], now: Sequence[_Side]) -> list[Judge
 
 
 def _pair(
-    reference: Reference, human: Mapping[UnitKey, Value], first: _Side, second: _Side, most: int
+    reference: Reference, human: Mapping[UnitKey, Value], first: _Side, second: _Side, most: int, among: int = 1
 ) -> dict[str, Any]:
     units = [unit for unit in human if unit in first.said and unit in second.said]
     why = (remark("not_compared", judge=one.title, why=one.reason) for one in (first, second) if one.reason is not None)
@@ -190,20 +220,21 @@ def _pair(
         return {**nothing, "flips": _counts(()), "flipped": [], "reason": reason or NO_COMMON}
     people = [human[unit] for unit in units]
     said = [first.said[unit] for unit in units], [second.said[unit] for unit in units]
-    samples = [sample for sample, _ in units]
+    groups = reference.clusters(units)
     rng = reference.rng("compared", about=(*first.scores.name, *second.scores.name))
     if reference.passing is not None:
         one, other = (np.array(column, dtype=np.float64) for column in said)
-        found: Any = paired_at_thresholds(one, other, people, samples, (0.5, 0.5), rng=rng)
+        found: Any = paired_at_thresholds(one, other, people, groups, (0.5, 0.5), rng=rng, among=among)
     else:
         ratings = reference.ratings
         # Judges that answer with labels have levels to choose from.
         assert ratings.levels is not None
-        found = paired_labels(people, *said, samples, scale=ratings.scale, levels=ratings.levels, rng=rng)
+        asked: Any = {"scale": ratings.scale, "levels": ratings.levels, "rng": rng, "among": among}
+        found = paired_labels(people, *said, groups, **asked)
     flips: Flips = found.flips
     return {
         "units": len(units),
-        "samples": len(set(samples)),
+        "samples": len({sample for sample, _ in units}),
         "own": [estimates_as_dicts(side, figures) for side in (found.first, found.second)],
         "difference": estimates_as_dicts(found, figures),
         "flips": _counts(flips.gain.tolist()),

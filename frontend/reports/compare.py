@@ -21,99 +21,74 @@ _FLIPS = (
     (-1, "only_first_right", gettext_noop("Only %(first)s is right")),
     (0, "both_wrong", gettext_noop("They differ, and both are wrong")),
 )
+_FAMILIES = {
+    "judges": gettext_noop("Each judge with the best one"),
+    "versions": gettext_noop("Latest versions with those before them"),
+}
+_SAID_OF = {
+    "judges": gettext_noop(
+        "The best judge was found by looking. So intervals hold for all %(n)s pairs of judges together: if all were "
+        "equally good, a difference would be shown in at most 5 %% of reports."
+    ),
+    "versions": gettext_noop(
+        "Intervals hold for all %(n)s comparisons of versions together: if no version made a difference, one would be "
+        "shown in at most 5 %% of reports."
+    ),
+}
 ONE_JUDGE = gettext_noop("A comparison takes two judges, or two versions of one, with scores for this criterion.")
-SAME_TWICE = gettext_noop("Choose two different ones.")
 NOT_COMPARED = gettext_noop(
-    "An earlier version is compared with the latest version of the same judge, and with nothing else."
+    "Judges are compared with the best of them, and an earlier version with the latest one of the same judge."
 )
 
 
 def compare_context(
     report: AlignmentReport, links: Links, first: str | None, second: str | None, *, reader: User
 ) -> dict[str, Any]:
-    """The pair with these keys, else the first there is. LookupError: a key that the report doesn't have."""
+    """The pair with these keys, in either order, else the first there is. LookupError: a key that the report doesn't
+    have."""
     compared = report.result["compared"]
     # What an address calls a judge's version: the same in every report.
     keys = [
         "/".join(quote(side[part], safe="") for part in ("judge", "version", "dimension")) for side in compared["sides"]
     ]
-    chosen = _chosen(compared["pairs"], keys, first, second)
-    pair = None if chosen is None else _oriented(compared["pairs"], *chosen)
-    options = [{**side, "key": key} for side, key in zip(compared["sides"], keys, strict=True)]
+    pair = _chosen(compared["pairs"], keys, first, second)
+    by_family = {family: [one for one in compared["pairs"] if one["family"] == family] for family in _FAMILIES}
     return {
-        "sides": {
-            "latest": [one for one in options if one["latest"]],
-            "earlier": [one for one in options if not one["latest"]],
-        },
-        "first": None if chosen is None else options[chosen[0]],
-        "second": None if chosen is None else options[chosen[1]],
         "pair": None if pair is None else _pair(report, compared, pair, links, reader),
-        "note": _(_why_none(chosen)) if pair is None else "",
+        "note": "" if pair is not None else _(NOT_COMPARED) if compared["pairs"] else _(ONE_JUDGE),
         "on_dev": compared["basis"] == "pass or fail",
         "plot": plot_in_words(report.plots.get("compared", "")),
-        "pairs": [_in_short(compared["sides"], keys, one) for one in compared["pairs"]],
+        "families": [
+            {
+                "title": _(_FAMILIES[family]),
+                "adjusted": adjusted(pairs[0]),
+                "pairs": [_in_short(compared["sides"], keys, one) for one in pairs],
+            }
+            for family, pairs in by_family.items()
+            if pairs
+        ],
         "left_out": compared["left_out"],
     }
 
 
+def adjusted(pair: Mapping[str, Any]) -> str:
+    """What the interval of a pair's difference in kappa holds together with."""
+    if pair["among"] < 2:
+        return _("This is the only such comparison, so its interval is a plain 95 % one.")
+    said = _SAID_OF[pair["family"]]
+    return _(said) % {"n": pair["among"]}
+
+
 def _chosen(
     pairs: Sequence[Mapping[str, Any]], keys: Sequence[str], first: str | None, second: str | None
-) -> tuple[int, int] | None:
+) -> Mapping[str, Any] | None:
     if first is not None and second is not None:
         if first not in keys or second not in keys:
             raise LookupError
-        return keys.index(first), keys.index(second)
+        wanted = {keys.index(first), keys.index(second)}
+        return next((pair for pair in pairs if {pair["first"], pair["second"]} == wanted), None)
     usable = [pair for pair in pairs if pair["reason"] is None] or pairs
-    return (usable[0]["first"], usable[0]["second"]) if usable else None
-
-
-def _why_none(chosen: tuple[int, int] | None) -> str:
-    if chosen is None:
-        return ONE_JUDGE
-    return SAME_TWICE if chosen[0] == chosen[1] else NOT_COMPARED
-
-
-def _oriented(pairs: Sequence[dict[str, Any]], first: int, second: int) -> dict[str, Any] | None:
-    """The pair, turned round when it was worked out the other way: differences change their sign."""
-    for pair in pairs:
-        if (pair["first"], pair["second"]) == (first, second):
-            return pair
-        if (pair["first"], pair["second"]) == (second, first):
-            return _turned(pair)
-    return None
-
-
-def _turned(pair: dict[str, Any]) -> dict[str, Any]:
-    flips = pair["flips"]
-    return {
-        **pair,
-        "first": pair["second"],
-        "second": pair["first"],
-        "own": pair["own"][::-1],
-        "difference": {name: _negative(estimate) for name, estimate in pair["difference"].items()},
-        "flips": {
-            **flips,
-            "only_first_right": flips["only_second_right"],
-            "only_second_right": flips["only_first_right"],
-        },
-        "flipped": [
-            {
-                **row,
-                "first": row["second"],
-                "second": row["first"],
-                "first_score": row["second_score"],
-                "second_score": row["first_score"],
-                "gain": -row["gain"],
-            }
-            for row in pair["flipped"]
-        ],
-    }
-
-
-def _negative(estimate: Mapping[str, Any]) -> dict[str, Any]:
-    value, low, high = (estimate[end] for end in ("value", "high", "low"))
-    ends = {"value": value, "low": low, "high": high}
-    return {**estimate, **{name: None if end is None else -end for name, end in ends.items()}}
+    return usable[0] if usable else None
 
 
 def _pair(
@@ -128,6 +103,9 @@ def _pair(
             heading = _(title) % {"first": first["title"], "second": second["title"]}
             groups.append({"title": heading, "count": pair["flips"][name], "rows": shown_rows})
     return {
+        "first": first["title"],
+        "second": second["title"],
+        "adjusted": adjusted(pair),
         "outcome": in_words(outcome(first["title"], second["title"], pair)),
         "units": pair["units"],
         "samples": pair["samples"],

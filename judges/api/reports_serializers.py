@@ -176,7 +176,10 @@ class ReportResult(Stored):
     annotators = FreeObject()
     too_fast = FreeObject(allow_null=True, help_text="Labels that came far faster than they can be read; null: none.")
     judges = ReportedJudge(many=True)
-    compared = FreeObject(help_text="Every two judges, and versions of one.")
+    compared = FreeObject(
+        help_text="Each judge with the best, and versions of one with its latest. In `difference`, `kappa` holds"
+        " together with the `among` comparisons of its `family`; the others each for itself."
+    )
     planning = FreeObject(help_text="What more labels would make of the intervals.")
     drawn = FreeObject(allow_null=True, help_text="Weighted figures, where samples were drawn with known chances.")
     per_sample = FreeObject(allow_null=True, help_text="Metrics of whole samples.")

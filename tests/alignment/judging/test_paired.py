@@ -9,6 +9,7 @@ from sklearn.metrics import accuracy_score, cohen_kappa_score, recall_score
 
 from alignment import at_threshold, judge_label_kappa, paired_at_thresholds, paired_labels
 from alignment.base.estimate import remark
+from bench.promises.pairs import compared, equal_judges
 
 NONE, INFLUENCE = {"interval": "none"}, {"interval": "influence"}
 FIGURES = ("kappa", "tpr", "tnr", "accuracy")
@@ -177,3 +178,38 @@ def test_no_labels(rng):
 def test_nonsense(call, message):
     with pytest.raises(ValueError, match=message):
         call()
+
+
+def test_one_of_many_comparisons_has_the_level_that_bonferroni_asks_for():
+    """Kappa's interval alone; of labels the unweighted one."""
+    first, second, positive, cluster = columns()
+    asked = dict(INFLUENCE, among=45)
+    many = paired_at_thresholds(first, second, positive, cluster, (0.5, 0.5), **asked)
+    one = paired_at_thresholds(first, second, positive, cluster, (0.5, 0.5), **INFLUENCE)
+    assert (
+        many.kappa
+        == paired_at_thresholds(first, second, positive, cluster, (0.5, 0.5), **INFLUENCE, level=1 - 0.05 / 45).kappa
+    )
+    assert many.kappa.level == pytest.approx(1 - 0.05 / 45)
+    # Nor by the bootstrap where there are few samples: 2,000 resamples have no tail of .0006.
+    few, rng = slice(0, 30), np.random.default_rng(1)
+    given = first[few], second[few], positive[few], cluster[few], (0.5, 0.5)
+    drawn = paired_at_thresholds(*given, rng=rng, among=45)
+    assert drawn.kappa == paired_at_thresholds(*given, **asked).kappa
+    assert (many.tpr, many.accuracy, many.first.kappa) == (one.tpr, one.accuracy, one.first.kappa)
+    said = positive, first >= 0.5, second >= 0.5
+    labels = [
+        paired_labels(*(list(column) for column in said), cluster, scale="ordinal", levels=[False, True], **how)
+        for how in (asked, INFLUENCE)
+    ]
+    assert labels[0].kappa == many.kappa
+    assert labels[0].linear == labels[1].linear
+
+
+def test_of_ten_equal_judges_hardly_ever_is_one_shown_to_differ_from_the_best():
+    """40 worlds; bench.promises.pairs has 2,000."""
+    worlds = np.random.default_rng(7)
+    found = np.array([compared(equal_judges(worlds, samples=100, judges=10), worlds) for _ in range(40)])
+    alone, shown, _ = found.mean(axis=0)
+    assert alone > 0.5
+    assert shown < 0.1

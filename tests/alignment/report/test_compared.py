@@ -50,12 +50,16 @@ def compared(found):
     return compared_figures(reference, comparisons, judge_titles([one.row for one in comparisons]))
 
 
-def test_every_pair_against_scikit_learn():
+def test_each_judge_with_the_best_against_scikit_learn():
     found = evidence()
     reference, result = reference_of(found), compared(found)
     titles = [(side["title"], side["latest"]) for side in result["sides"]]
     assert titles == [("j0 9", True), ("j1 9", True), ("j2 9", True), ("j0 8", False), ("j0 7", False)]
-    assert [(pair["first"], pair["second"]) for pair in result["pairs"]] == [(0, 1), (0, 2), (1, 2), (3, 0), (4, 0)]
+    # The first is the best; of the three pairs of judges it could have been any.
+    assert result["best"] == 0
+    among = [(pair["first"], pair["second"], pair["family"], pair["among"]) for pair in result["pairs"]]
+    judges, versions = ("judges", 3), ("versions", 2)
+    assert among == [(0, 1, *judges), (0, 2, *judges), (3, 0, *versions), (4, 0, *versions)]
     # An earlier version is decided as it would be, were it the latest.
     decided = [compare(reference, said).decisions for said in (*found.judges, *found.earlier)]
     for pair in result["pairs"]:
@@ -87,7 +91,7 @@ def test_every_pair_against_scikit_learn():
 
 
 def test_the_interval_against_leaving_out_each_sample():
-    found = evidence(samples=200)
+    found = evidence(samples=200, judges=2, earlier=0)
     reference = reference_of(found)
     first, second = (compare(reference, said).decisions for said in found.judges[:2])
     units = sorted(first.keys() & second.keys())
@@ -168,7 +172,9 @@ def test_what_is_too_much_is_left_out_and_counted():
     strange = [scores("j11", truth, 1, rng, version="8"), replace(others[0], dimension="tone")]
     result = compared(replace(found, earlier=[*found.earlier, *others, *strange]))
     assert result["left_out"] == {"judges": 2, "versions": 4}
-    assert len(result["pairs"]) == 45 + 10
+    assert [(pair["family"], pair["among"]) for pair in result["pairs"]] == [("judges", 45)] * 9 + [
+        ("versions", 10)
+    ] * 10
     old = [(side["judge"], side["version"]) for side in result["sides"] if not side["latest"]]
     assert old == [(f"j{at % 2}", f"{8 - at // 2}") for at in range(10)]
 
@@ -187,11 +193,24 @@ def test_judges_that_cannot_be_compared_say_why():
     assert compared(replace(found, judges=[]))["pairs"] == []
 
 
-def test_the_same_whatever_else_is_compared():
-    """A report's figures must not hang on the company of other judges."""
+def test_the_same_whatever_else_is_compared_but_for_what_holds_together():
+    """Of a report's figures only the intervals that hold for all pairs hang on the company of other judges."""
     found = evidence()
-    alone = report_figures(replace(found, judges=found.judges[1:]))["compared"]["pairs"][0]
-    among = next(
-        pair for pair in report_figures(found)["compared"]["pairs"] if (pair["first"], pair["second"]) == (1, 2)
-    )
-    assert {**alone, "first": 1, "second": 2} == among
+    alone = report_figures(replace(found, judges=found.judges[:2]))["compared"]["pairs"][0]
+    among = report_figures(found)["compared"]["pairs"][0]
+    one, other = (pair["difference"].pop("kappa") for pair in (alone, among))
+    assert {**alone, "among": 3} == among
+    assert other["value"] == one["value"]
+    assert 1.1 < (other["high"] - other["low"]) / (one["high"] - one["low"]) < 1.3
+    assert (one["level"], other["level"]) == (0.95, pytest.approx(1 - 0.05 / 3))
+
+
+def test_the_best_is_not_one_of_few_units():
+    found = evidence(judges=3, earlier=0)
+    few = dict(list(found.judges[2].numbers.items())[:60])
+    truth = dict(zip(found.units, found.values, strict=True))
+    lucky = replace(found.judges[2], numbers={unit: float(truth[unit]) for unit in few})
+    assert compared(replace(found, judges=[*found.judges[:2], lucky]))["best"] == 0
+    worst_first = compared(replace(found, judges=found.judges[::-1]))
+    assert worst_first["best"] == 2
+    assert [(pair["first"], pair["second"]) for pair in worst_first["pairs"]] == [(2, 0), (2, 1)]
