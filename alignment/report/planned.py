@@ -12,14 +12,13 @@ from typing import Any
 import numpy as np
 
 from alignment.base.estimate import Estimate, Remark, estimates_as_dicts, remark
-from alignment.judging.prevalence import ppi_mean
-from alignment.judging.weighted import weighted_at_threshold, weighted_mean
 from alignment.judging.prevalence import PpiMean, ppi_mean
+from alignment.judging.weighted import weighted_at_threshold
 from alignment.planning.sample_size import Plannable, plannable_from_estimate, two_digits
 from alignment.report.comparison import Comparison
 from alignment.report.evidence import UnitKey, Value
 from alignment.report.judged import NONE_SCORED, Judged
-from alignment.report.reference import NO_PASSES, Reference
+from alignment.report.reference import Reference
 
 RATES = ("kappa", "tpr", "tnr")
 #: Numbers of further samples that are worth a look, as multiples of powers of ten …
@@ -83,7 +82,7 @@ def planning_figures(
     """
     labelled = len({sample for sample, _ in reference.units})
     is_dev = reference.evidence.is_dev
-    on_dev = len({sample for sample, _ in reference.positive if is_dev[sample]})
+    on_dev = len({sample for sample, _ in reference.positive if is_dev.get(sample, False)})
     share, more = share_of(reference, dev=True), _more(labelled)
     rows = [_row(None, "kappa", people, labelled, 1.0, more)]
     for title, one in zip(titles, comparisons, strict=True):
@@ -133,73 +132,74 @@ def _more(labelled: int) -> list[int]:
 def drawn_figures(
     reference: Reference, comparisons: Sequence[Comparison], titles: Sequence[str]
 ) -> dict[str, Any] | None:
-    """The share of units that pass and each judge's kappa, TPR and TNR, weighted and plain, as plain JSON.
+    """Each judge's kappa, TPR and TNR, weighted and plain, as plain JSON.
 
-    None without a draw of which something was labelled (``Evidence.chances``). ``population`` counts the samples that
-    the weighted figures are of: those labelled before the draw (``known``) and those it was made from. ``unseen`` of
-    them lie in strata of which nothing was labelled.
+    None without a draw of which something was labelled and settled (``Evidence.chances``), and where all samples were
+    drawn and no other is labelled: then both are the same. ``population`` counts the samples that the weighted figures
+    are of: those labelled before the draw (``known``) and those it was made from. ``unseen`` of them lie in strata of
+    which nothing was labelled.
 
     A judge's figures rest on the labelled samples of the dev half with a score. Those are taken for a random part of
     their stratum, as are the labelled among the drawn: a sample counts size/found of its stratum.
     """
-    chances = reference.evidence.chances
-    labelled = {sample for sample, _ in reference.units} & chances.keys()
-    drawn = [sample for sample, chance in chances.items() if chance.stratum]
-    found = len(labelled.intersection(drawn))
-    if not found:
+    if not is_drawn(reference):
         return None
-    # How many samples each stratum has: every drawn one stands for 1/probability of them.
-    reckoned: dict[int, float] = defaultdict(float)
-    for chance in chances.values():
-        reckoned[chance.stratum] += 1 / chance.probability
-    sizes = {stratum: round(size) for stratum, size in reckoned.items()}
+    chances = reference.evidence.chances
+    labelled = _labelled(reference) & chances.keys()
+    drawn = [sample for sample, chance in chances.items() if chance.stratum]
+    sizes = _sizes(reference)
     seen = Counter(chances[sample].stratum for sample in labelled)
     weights = [sizes[stratum] / count for stratum, count in seen.items()]
     return {
         "drawn": len(drawn),
-        "labelled": found,
+        "labelled": len(labelled.intersection(drawn)),
         "known": len(chances) - len(drawn),
         "population": sum(sizes.values()),
         "unseen": sum(size for stratum, size in sizes.items() if stratum not in seen),
         "lightest": min(weights),
         "heaviest": max(weights),
-        "passes": _share(reference, sizes),
-        "judges": [_judge(reference, sizes, title, one) for title, one in zip(titles, comparisons, strict=True)],
+        "judges": [_judge(reference, title, one) for title, one in zip(titles, comparisons, strict=True)],
     }
 
 
-def _share(reference: Reference, sizes: Mapping[int, int]) -> dict[str, Any]:
-    if reference.passing is None:
-        return dict.fromkeys(("weighted", "plain"), Estimate.undefined(NO_PASSES).as_dict())
-    units = [unit for unit in reference.positive if unit[0] in reference.evidence.chances]
-    weighted = weighted_mean(_passed(reference, units), *_design(reference, sizes, units), bounds=(0.0, 1.0))
-    every = list(reference.positive)
-    alike = [1.0] * len(every), [0] * len(every)
-    plain = weighted_mean(_passed(reference, every), [sample for sample, _ in every], *alike, bounds=(0.0, 1.0))
-    return {"weighted": weighted.as_dict(), "plain": plain.as_dict()}
+def is_drawn(reference: Reference) -> bool:
+    """Whether something of a draw was labelled and settled, and weights differ."""
+    chances, labelled = reference.evidence.chances, _labelled(reference)
+    if labelled <= chances.keys() and all(chance.probability == 1 for chance in chances.values()):
+        return False
+    return any(chances[sample].stratum for sample in labelled & chances.keys())
 
 
-def _judge(reference: Reference, sizes: Mapping[int, int], title: str, one: Comparison) -> dict[str, Any]:
+def _labelled(reference: Reference) -> set[str]:
+    """Samples with a label that is settled."""
+    return {unit[0] for unit in reference.units if unit not in reference.left_out}
+
+
+def _sizes(reference: Reference) -> dict[int, int]:
+    """How many samples each stratum has: every drawn one stands for 1/probability of them."""
+    reckoned: dict[int, float] = defaultdict(float)
+    for chance in reference.evidence.chances.values():
+        reckoned[chance.stratum] += 1 / chance.probability
+    return {stratum: round(size) for stratum, size in reckoned.items()}
+
+
+def _judge(reference: Reference, title: str, one: Comparison) -> dict[str, Any]:
     at = one.row["at_threshold"]
     units = [unit for unit in one.decisions if unit[0] in reference.evidence.chances]
     if at["reason"] is not None or not units:
         none = Estimate.undefined(at["reason"] or NONE_SCORED).as_dict()
         return {"title": title, **{name: {"weighted": none, "plain": at[name]} for name in RATES}}
-    sample, probability, stratum = _design(reference, sizes, units)
+    sample, probability, stratum = design_of(reference, units)
     decided = [float(one.decisions[unit]) for unit in units]
-    found = weighted_at_threshold(decided, _passed(reference, units), sample, 0.5, probability, stratum)
+    passed = [reference.positive[unit] for unit in units]
+    found = weighted_at_threshold(decided, passed, sample, 0.5, probability, stratum)
     weighted = estimates_as_dicts(found, RATES)
     return {"title": title, **{name: {"weighted": weighted[name], "plain": at[name]} for name in RATES}}
 
 
-def _passed(reference: Reference, units: Sequence[UnitKey]) -> list[bool]:
-    return [reference.positive[unit] for unit in units]
-
-
-def _design(
-    reference: Reference, sizes: Mapping[int, int], units: Sequence[UnitKey]
-) -> tuple[list[str], list[float], list[int]]:
+def design_of(reference: Reference, units: Sequence[UnitKey]) -> tuple[list[str], list[float], list[int]]:
     """Sample, probability and stratum of each unit, as if only the samples of these units had been drawn."""
+    sizes = _sizes(reference)
     chances = reference.evidence.chances
     found = Counter(chances[sample].stratum for sample in {sample for sample, _ in units})
     samples = [sample for sample, _ in units]

@@ -15,6 +15,7 @@ from alignment.report.compared import compared_figures
 from alignment.report.comparison import Comparison, compare, furthest, reference_figures, score_histogram
 from alignment.report.evidence import Evidence, UnitKey
 from alignment.report.judged import judge_titles
+from alignment.report.passing import passing_figures
 from alignment.report.people import beside_people, judge_behind_noise
 from alignment.report.per_sample import per_sample_figures
 from alignment.report.planned import drawn_figures, planning_figures, population_figures
@@ -50,6 +51,7 @@ def report_figures(evidence: Evidence) -> dict[str, Any]:
         "agreement_note": paradox_note(*(Estimate(**among_people["estimates"][name]) for name in _PARADOX)),
         "prevalence": _shares(reference),
         "reference": reference_figures(reference),
+        "passing": passing_figures(reference),
         "people": people.as_dict(),
         "matrix": kappa_matrix(reference, comparisons, titles),
         "annotators": annotator_figures(reference),

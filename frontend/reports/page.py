@@ -1,5 +1,6 @@
 """A frozen report as its templates show it: every figure already a text, every list a list. With it judges against
-people sample by sample, how many more labels the figures want, and what a drawn batch says of all samples."""
+people sample by sample, what share passes, how many more labels the figures want, and what a drawn batch says of all
+samples."""
 
 from __future__ import annotations
 
@@ -18,7 +19,7 @@ from annotate.core.text_tables import UNDEFINED, figure
 from frontend.reports.annotators import matrix_context
 from frontend.reports.in_words import in_words, plot_in_words
 from frontend.reports.judge import judge_summary
-from frontend.reports.shown import Links, percent, shown, worded
+from frontend.reports.shown import Links, from_to, percent, shown, shown_share, worded
 from judges.models import AlignmentReport
 
 if TYPE_CHECKING:
@@ -56,7 +57,7 @@ def drawn_context(report: AlignmentReport) -> dict[str, Any] | None:
     drawn = report.result["drawn"]
     if drawn is None:
         return None
-    rows = [{"title": _("Share that people pass"), "figure": "", **worded(drawn["passes"])}]
+    rows: list[dict[str, Any]] = []
     for judge in drawn["judges"]:
         rows += [{"title": judge["title"], "figure": _(title), **worded(judge[name])} for name, title in _NAMES.items()]
     return {
@@ -65,6 +66,25 @@ def drawn_context(report: AlignmentReport) -> dict[str, Any] | None:
         "apart": figure(drawn["heaviest"] / drawn["lightest"], 1),
         "lightest": f"{drawn['lightest']:.3g}",
         "heaviest": f"{drawn['heaviest']:.3g}",
+    }
+
+
+_OF = {"all": gettext_noop("All samples, weighted"), "labelled": gettext_noop("Labelled units, each alike")}
+
+
+def passing_context(found: Mapping[str, Any]) -> dict[str, Any]:
+    """The `passing` of `reports/passing_fragment.html`."""
+    rows = [(title, found[name]) for name, title in _OF.items() if found[name] is not None]
+    return {
+        "reason": in_words(found["reason"]),
+        "rows": [
+            {
+                **worded(row, shown_share),
+                "title": _(title),
+                "bounds": from_to(percent(row["none"]), percent(row["every"])),
+            }
+            for title, row in rows
+        ],
     }
 
 
@@ -238,6 +258,7 @@ def report_context(report: AlignmentReport, links: Links | None = None) -> dict[
         "prevalence": [{**row, "percent": percent(row["share"])} for row in result["prevalence"]],
         "matrix": matrix_context(result["matrix"]),
         "planning": planning_context(report),
+        "passing": passing_context(result["passing"]),
         "drawn": drawn_context(report),
         "per_sample": per_sample_context(result["per_sample"]),
     }

@@ -92,6 +92,9 @@ WORDS = {
     "reference_passes_none": gettext_noop("the reference passes no unit"),
     "reference_fails_none": gettext_noop("the reference fails no unit"),
     "few_people": gettext_noop("%(n)s people labelled units that others labelled too; it takes %(needed)s"),
+    "few_people_labelled": gettext_noop(
+        "%(n)s people labelled %(units)s units or more; it takes %(needed)s to speak for others like them"
+    ),
     "few_shared_units": gettext_noop("%(n)s units have two labels or more; it takes %(needed)s"),
     "little_overlap": gettext_noop(
         "the model has %(unknown)s unknowns, and people overlap so little that their labels fix only %(fixed)s"

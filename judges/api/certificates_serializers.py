@@ -244,7 +244,7 @@ class Applied(Shape):
     )
     pass_rate = Estimate(source="found.rate.judged", help_text="The share that the judge passes.")
     corrected_pass_rate = Estimate(
-        source="found.rate.rate", help_text="The share that people would pass: Rogan-Gladen."
+        source="found.rate.rate", help_text="The share that the certificate’s people would pass: Rogan-Gladen."
     )
     tpr = Estimate(source="found.rate.tpr")
     tnr = Estimate(source="found.rate.tnr")

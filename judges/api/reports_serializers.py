@@ -171,6 +171,7 @@ class ReportResult(Stored):
     agreement_note = Remark(allow_null=True)
     prevalence = s.ListField(child=FreeObject(), help_text="Of each value.")
     reference = ReferenceFigures()
+    passing = FreeObject(help_text="What share passes: for these people, for people like these, and bounds.")
     people = Estimate(help_text="Their mean kappa with each other.")
     matrix = FreeObject(help_text="Kappa of every two raters, people and judges.")
     annotators = FreeObject()

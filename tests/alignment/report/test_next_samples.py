@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from alignment.report import Chance, JudgeScores, compare, evidence_as_dict, evidence_from_dict, propose, report_figures
+from alignment.report.passing import passing_figures
 from alignment.report.planned import drawn_figures
 from alignment.report.reference import reference_of
 from tests.alignment.report.building import answer, evidence_of, judge, population
@@ -106,7 +107,8 @@ def test_weighted_figures_are_right_on_average_where_plain_ones_are_not():
         reference = reference_of(after)
         drawn = drawn_figures(reference, [compare(reference, decided)], ["decided"])
         assert drawn["population"] == 600
-        shares.append([drawn["passes"][kind]["value"] for kind in ("weighted", "plain")])
+        passing = passing_figures(reference)
+        shares.append([passing[of]["these"]["value"] for of in ("all", "labelled")])
         kappas.append([drawn["judges"][0]["kappa"][kind]["value"] for kind in ("weighted", "plain")])
     assert draw.basis == "labels"
     of_all = reference_of(evidence_of(truth, [decided]))
@@ -154,18 +156,20 @@ def test_against_counting_by_hand():
             for stratum in {chance.stratum for chance in chances.values()}
         }.items()
     )
-    assert drawn["passes"]["weighted"]["value"] == pytest.approx(share / 200)
-    assert drawn["passes"]["plain"]["value"] == pytest.approx(np.mean([truth[name] for name in chances]))
+    passing = passing_figures(reference)
+    assert passing["all"]["these"]["value"] == pytest.approx(share / 200)
+    assert passing["labelled"]["these"]["value"] == pytest.approx(np.mean([truth[name] for name in chances]))
 
 
 def test_samples_without_labels_are_no_part_of_it_but_their_stratum_is():
     chances = {"a": Chance(1.0, 0), "b": Chance(0.5, 1), "c": Chance(0.5, 1), "d": Chance(0.1, 2)}
-    drawn = report_figures(evidence_of({"a": True, "b": False, "later": True}, chances=chances))["drawn"]
+    result = report_figures(evidence_of({"a": True, "b": False, "later": True}, chances=chances))
+    drawn, passing = result["drawn"], result["passing"]
     assert (drawn["drawn"], drawn["labelled"], drawn["known"]) == (3, 1, 1)
     # b stands for the four of its stratum; no sample speaks for the ten of the other.
     assert (drawn["population"], drawn["unseen"]) == (15, 10)
-    assert drawn["passes"]["weighted"]["value"] == pytest.approx(1 / 5)
-    assert drawn["passes"]["plain"]["value"] == pytest.approx(2 / 3)
+    assert passing["all"]["these"]["value"] == pytest.approx(1 / 5)
+    assert passing["labelled"]["these"]["value"] == pytest.approx(2 / 3)
     assert (drawn["lightest"], drawn["heaviest"]) == (1, 4)
 
 

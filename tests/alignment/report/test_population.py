@@ -128,14 +128,16 @@ def test_a_verdict_is_a_label_and_goes_before_the_votes():
     assert shown["classical"]["value"] == pytest.approx((passed + (-1 if passes else 1) + 1) / (n + 1))
 
 
-def test_a_drawn_batch_is_told():
-    """Stratum 0 is of samples labelled before the draw, and s100 has no label."""
-    for sample, chance, told in (
-        ("s000", Chance(0.5, 1), True),
-        ("s000", Chance(1, 0), False),
-        ("s100", Chance(0.5, 1), False),
+def test_unequal_chances_are_told():
+    """s000 is labelled, s100 is not; a labelled sample without a chance was chosen."""
+    alike = dict.fromkeys((f"s{n:03}" for n in range(120)), Chance(0.5, 1))
+    for chances, told in (
+        (alike, False),
+        ({**alike, "s000": Chance(1, 0)}, True),
+        ({"s000": Chance(1, 0)}, True),
+        ({"s100": Chance(0.5, 1)}, False),
     ):
-        assert figures(half_labelled(chances={sample: chance}))["drawn"] is told
+        assert figures(half_labelled(chances=chances))["drawn"] is told
 
 
 def test_why_there_is_none():

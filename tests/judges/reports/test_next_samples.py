@@ -177,14 +177,20 @@ def test_figures_for_all_samples_come_when_the_batch_is_finished(world: World, g
     assert freeze_report(criterion=grade).result["drawn"] is None
     # Closed early: what is labelled is a random part, so it stands for all.
     close_batch(batch=batch)
-    assert report_state(grade).is_out_of_date
-    drawn = freeze_report(criterion=grade).result["drawn"]
+    assert report_state(grade, reader=SYSTEM).is_out_of_date
+    result = freeze_report(criterion=grade).result
+    drawn, passing = result["drawn"], result["passing"]
     assert (drawn["drawn"], drawn["labelled"], drawn["known"], drawn["population"]) == (40, 39, 60, 200)
     assert drawn["unseen"] == 0
     truth = sum(grade_of(f"s{place:03}") >= 4 for place in range(200)) / 200
-    weighted = drawn["passes"]["weighted"]
+    weighted = passing["all"]["these"]
     assert weighted["low"] < truth < weighted["high"]
-    assert weighted["value"] != drawn["passes"]["plain"]["value"]
+    assert weighted["value"] != passing["labelled"]["these"]["value"]
+    # One sample was skipped: what it would have been is unknown.
+    assert passing["all"]["none"] < weighted["value"] < passing["all"]["every"]
+    # What one person said stands for no other sample until a reviewer or an admin stands behind it.
+    discount_single_labels(batch=batch, actor=world.alice)
+    assert freeze_report(criterion=grade).result["drawn"] is None
 
 
 def test_who_was_labelled_later_is_stood_for_by_the_draw(
