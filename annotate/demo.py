@@ -1,9 +1,11 @@
-"""The demo project: people, a batch, and labels two thirds done, through the same services that people use."""
+"""The demo project: people, a batch of all samples that is done, and one of those that came since, through the same
+services that people use."""
 
 from __future__ import annotations
 
 import json
 from collections import defaultdict
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -47,39 +49,55 @@ def create_demo_project() -> Project:
     return project
 
 
-def label_demo_batch(project: Project) -> Batch:
-    """A batch over all samples, each for all three annotators; where labels.jsonl has labels, the task is submitted."""
-    annotators = [
-        member.user for member in Membership.objects.filter(project=project, role=Role.ANNOTATOR).select_related("user")
-    ]
-    batch = open_batch(
-        batch=create_batch(
-            project=project,
-            name="First answers",
-            criteria=list(project.criteria.filter(is_current=True)),
-            annotators=annotators,
-            overlap=len(annotators),
-            selection={"method": "all"},
-            seed=_SEED,
-        )
-    )
+def label_first_batch(project: Project) -> Batch:
+    """A batch over all samples there are, each for all three annotators, with the labels of labels.jsonl."""
+    batch = _demo_batch(project, "First answers", selection={"method": "all"})
     done = _labels_by_task()
-    said_in = {
-        task: done.get((task.sample.external_id, user.username), [])
-        for user in annotators
-        for task in Task.objects.filter(batch=batch, annotator=user).select_related("sample").order_by("position")
-    }
-    tasks = [task for task, said in said_in.items() if said]
+    by_task = Task.objects.filter(batch=batch).select_related("sample", "annotator").order_by("annotator", "position")
+    said_in = {task: done[task.sample.external_id, task.annotator.username] for task in by_task if task.annotator}
+    tasks = list(said_in)
     _write_labels(project, said_in)
-    now = timezone.now()
-    for task in tasks:
-        task.status, task.started_at, task.submitted_at = TaskStatus.SUBMITTED, now, now
+    # One after the other, up to now, each with the time that it took.
+    at = timezone.now()
+    for task in reversed(tasks):
         task.active_seconds = 20 + 4 * len(said_in[task])
+        task.status, task.submitted_at = TaskStatus.SUBMITTED, at
+        at -= timedelta(seconds=task.active_seconds)
+        task.started_at = at
+    batch.opened_at = at
+    batch.save(update_fields=["opened_at"])
     Task.objects.bulk_update(tasks, ["status", "started_at", "submitted_at", "active_seconds"])
     criterion_ids = list(batch.criteria.values_list("id", flat=True))
     for sample_id in {task.sample_id for task in tasks}:
         settle_samples(criterion_ids=criterion_ids, needed={sample_id: batch.overlap}, batch_id=batch.pk)
     return batch
+
+
+def draw_new_batch(project: Project) -> Batch:
+    """A draw of all samples that came since: its labels will speak for these as the first batch's do for the others."""
+    names = list(project.samples.filter(batches__isnull=True).order_by("id").values_list("external_id", flat=True))
+    return _demo_batch(
+        project,
+        "New answers",
+        selection={"method": "list", "samples": names},
+        chances=dict.fromkeys(names, (1.0, 1)),
+    )
+
+
+def _demo_batch(project: Project, name: str, **chosen: Any) -> Batch:
+    members = Membership.objects.filter(project=project, role=Role.ANNOTATOR).select_related("user")
+    annotators = [member.user for member in members]
+    batch = create_batch(
+        project=project,
+        name=name,
+        criteria=list(project.criteria.filter(is_current=True)),
+        annotators=annotators,
+        overlap=len(annotators),
+        seed=_SEED,
+        created_by=User.objects.get(username=DEMO_LOGINS[0][1]),
+        **chosen,
+    )
+    return open_batch(batch=batch)
 
 
 def _labels_by_task() -> dict[tuple[str, str], list[dict[str, Any]]]:

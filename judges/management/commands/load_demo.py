@@ -12,7 +12,7 @@ from django.core.management.base import CommandError
 from django.db import connection, transaction
 
 from annotate.core.errors import Refusal
-from annotate.demo import DEMO_FOLDER, DEMO_SLUG, create_demo_project, label_demo_batch
+from annotate.demo import DEMO_FOLDER, DEMO_SLUG, create_demo_project, draw_new_batch, label_first_batch
 from annotate.files import import_engine
 from annotate.management.base import OneLineCommand
 from annotate.models import Label, Project, Sample, Task, Verdict
@@ -38,16 +38,18 @@ class Command(OneLineCommand):
         # comes after: until then their runs wait, as any run does, and go on when a worker starts.
         with transaction.atomic():
             project = create_demo_project()
-            self._import(project, "samples")
-            label_demo_batch(project)
-            self._import(project, "scores")
+            self._import(project, "samples", "samples.jsonl")
+            label_first_batch(project)
+            self._import(project, "samples", "new_samples.jsonl")
+            draw_new_batch(project)
+            self._import(project, "scores", "scores.jsonl")
             runs = create_demo_judges(project)
             transaction.on_commit(lambda: finish_runs(runs))
         _measure_tables()
         self.stdout.write(f"Loaded the demo project with {project.samples.count()} samples.")
 
-    def _import(self, project: Project, kind: str) -> None:
-        path = DEMO_FOLDER / f"{kind}.jsonl"
+    def _import(self, project: Project, kind: str, name: str) -> None:
+        path = DEMO_FOLDER / name
         outcome = import_engine.run(project=project, kind=kind, path=path, file_name=path.name, mapping={})
         if outcome.errors:
             raise CommandError(f"{path.name}: {outcome.errors[0]}")

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from django.core.management import CommandError, call_command
 
+from annotate.batches.draws_read import how_labelled
 from annotate.demo import DEMO_LOGINS, DEMO_SLUG
 from judges.management.commands import demo_table
 from judges.management.commands.load_demo import create_demo_judges
@@ -30,6 +31,10 @@ def test_the_worker_makes_the_table(worker: Worker, monkeypatch: pytest.MonkeyPa
     text = run()
     report = AlignmentReport.objects.get()
     assert report.project.slug == DEMO_SLUG
+    # All samples that there were when the first batch was made are labelled; those that came since wait.
+    came = how_labelled(report.criterion)
+    assert [(row.how, row.samples, row.by, row.batch) for row in came.by] == [("all", 47, "Alma", 1)]
+    assert (came.chosen, came.unfinished) == (0, 2)
     # A judge whose every decision is the same has a kappa of zero and no interval.
     interval = r"(?: \[-?\d\.\d{3}, -?\d\.\d{3}\])?"
     table = re.findall(rf"^(\S.*?)  +(-?\d\.\d{{3}}){interval}  +(\d+)  +(\d+)$", text, re.MULTILINE)
