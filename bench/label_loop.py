@@ -64,8 +64,8 @@ class Client:
     """A browser's connection and headers without the browser. It shares the processors with the server it measures, so
     it does nothing per request that can be done before, and reads of a reply only status, length and body."""
 
-    def __init__(self, port: int, slug: str, annotator: Annotator) -> None:
-        self._socket = socket.create_connection(("127.0.0.1", port))
+    def __init__(self, port: int, slug: str, annotator: Annotator, patience: float | None = None) -> None:
+        self._socket = socket.create_connection(("127.0.0.1", port), patience)
         self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         who = {"session": annotator.session, "user_id": annotator.user_id, "csrf": "a" * 32}
         self._headers = HEADERS.format(port=port, slug=slug, **who)

@@ -46,18 +46,24 @@ _FOREIGN = (
 
 
 @contextmanager
-def own_services() -> Iterator[Path]:
-    """PostgreSQL and Redis in a temporary folder, which is returned, and Django on them with its tables made."""
+def own_folder() -> Iterator[Path]:
+    """A temporary DATA_DIR, and no setting of this machine's."""
     for name in _FOREIGN:
         os.environ.pop(name, None)
     with tempfile.TemporaryDirectory(prefix="ts-") as folder:
         os.chmod(folder, 0o755)  # run as root, PostgreSQL works as another user and must pass
         os.environ["DATA_DIR"] = folder
-        with same_services():
-            from django.core.management import call_command
+        yield Path(folder)
 
-            call_command("migrate", verbosity=0)
-            yield Path(folder)
+
+@contextmanager
+def own_services() -> Iterator[Path]:
+    """PostgreSQL and Redis in a temporary folder, which is returned, and Django on them with its tables made."""
+    with own_folder() as folder, same_services():
+        from django.core.management import call_command
+
+        call_command("migrate", verbosity=0)
+        yield folder
 
 
 @contextmanager
@@ -93,9 +99,7 @@ def web() -> Iterator[Web]:
     from config.prepare import collect_static
 
     collect_static()
-    with socket.socket() as trial:
-        trial.bind(("127.0.0.1", 0))
-        port = trial.getsockname()[1]
+    port = free_port()
     os.environ["PORT"] = str(port)
     child = Child("web", [sys.executable, "-m", *WEB], signal.SIGTERM)
     child.start()
@@ -107,6 +111,12 @@ def web() -> Iterator[Web]:
     finally:
         child.signal_group(signal.SIGTERM)
         child.process.wait()
+
+
+def free_port() -> int:
+    with socket.socket() as trial:
+        trial.bind(("127.0.0.1", 0))
+        return int(trial.getsockname()[1])
 
 
 def _wait_until_healthy(running: Web, child: Child) -> None:

@@ -11,7 +11,7 @@ import urllib.request
 from pathlib import Path
 
 from bench.judges import endpoint_server, llm_version, samples_with_words_of_their_own, wait, worker
-from bench.stage import Web, figure, heading, import_rows, own_services, web
+from bench.stage import Web, figure, free_port, heading, import_rows, own_services, web
 from config import embedded
 
 AWAY_SECONDS = 60
@@ -21,7 +21,7 @@ SAMPLES = 700
 
 
 def main() -> None:
-    port, redis_port = _free_port(), _free_port()
+    port, redis_port = free_port(), free_port()
     os.environ["JUDGE_PRIVATE_HOSTS"] = f"127.0.0.1:{port}"
     with own_services() as folder, endpoint_server(port, LATENCY):
         from annotate.projects.write import create_project
@@ -90,12 +90,6 @@ def _answers(running: Web) -> bool:
             return bool(reply.status == 200)
     except OSError:
         return False
-
-
-def _free_port() -> int:
-    with socket.socket() as trial:
-        trial.bind(("127.0.0.1", 0))
-        return int(trial.getsockname()[1])
 
 
 def _listens(port: int) -> bool:

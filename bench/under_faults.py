@@ -1,0 +1,339 @@
+"""Twenty annotators label while something goes wrong: what becomes of their labels, and how long a label takes.
+
+    python -m bench.under_faults [import|redis|postgres …]
+
+Each fault has its own `make run`, in a temporary folder: a 200 MB import with nine small uploads; `kill -9` of the
+embedded Redis; `kill -9` of PostgreSQL's main process. The annotators do what the workspace does: a label that was not
+acknowledged is sent again, under its idempotency key, after 1, 2, 4 … at most 30 seconds. Every label is in a journal
+before it is sent, and again when the server has acknowledged it. In the end the journal is compared with the database.
+"""
+
+from __future__ import annotations
+
+import argparse
+import http.client
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import threading
+import time
+import urllib.error
+import urllib.request
+import uuid
+from collections import Counter
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import psutil
+
+from bench.at_work import Health, Journal, Labelling
+from bench.stage import (
+    ROOT,
+    Annotator,
+    demo_samples,
+    figure,
+    free_port,
+    heading,
+    make_project,
+    median,
+    own_folder,
+    percentile,
+    same_services,
+    session_of,
+)
+
+ANNOTATORS = 20
+SLUG = "bench"
+CALM_SECONDS = 15.0
+AFTER_SECONDS = 45.0
+START_SECONDS = 300
+IMPORT_BYTES = 200_000_000
+UPLOADS, UPLOADED_SAMPLES = 9, 20
+
+
+# The application
+
+
+@contextmanager
+def make_run(folder: Path) -> Iterator[tuple[int, Path]]:
+    """What `make run` starts; its port, and the file with what it says."""
+    port, log = free_port(), folder / "supervisor.log"
+    with log.open("wb") as said:
+        process = subprocess.Popen(
+            [sys.executable, "-m", "config.supervisor"],
+            cwd=ROOT,
+            env={**os.environ, "PORT": str(port), "PYTHONUNBUFFERED": "1"},
+            stdin=subprocess.DEVNULL,
+            stdout=said,
+            stderr=said,
+            start_new_session=True,
+        )
+    try:
+        deadline = time.monotonic() + START_SECONDS
+        while "Touchstone is at" not in log.read_text():
+            if process.poll() is not None or time.monotonic() > deadline:
+                raise SystemExit(f"`make run` did not get ready:\n{log.read_text()[-2000:]}")
+            time.sleep(0.1)
+        yield port, log
+    finally:
+        process.send_signal(signal.SIGTERM)
+        process.wait(60)
+
+
+def server_process(folder: Path, name: str) -> psutil.Process:
+    """The embedded server itself, not its keeper."""
+    for process in psutil.process_iter(["name", "cmdline"]):
+        if process.info["name"] == name and str(folder) in " ".join(process.info["cmdline"]):
+            return process
+    raise SystemExit(f"There is no {name} in {folder}.")
+
+
+# The faults, each over when it returns.
+
+
+#: When it began, and whether all that the fault itself was to do was done.
+Over = tuple[float, bool]
+Fault = Callable[[Path, int, Annotator], Over]
+
+
+def kill_redis(folder: Path, port: int, admin: Annotator) -> Over:
+    return _killed(server_process(folder, "redis-server"))
+
+
+def kill_postgres(folder: Path, port: int, admin: Annotator) -> Over:
+    return _killed(server_process(folder, "postgres"))
+
+
+def _killed(process: psutil.Process) -> Over:
+    began = time.monotonic()
+    process.kill()
+    time.sleep(AFTER_SECONDS)
+    return began, True
+
+
+def import_much(folder: Path, port: int, admin: Annotator) -> Over:
+    """200 MB, and while that is imported nine small files of the same project, all at once."""
+    large = folder / "large.jsonl"
+    with large.open("w", encoding="utf-8") as file:
+        for row in demo_samples(IMPORT_BYTES, context_bytes=2_000):
+            if file.tell() >= IMPORT_BYTES:
+                break
+            file.write(json.dumps({**row, "id": f"large-{row['id']}"}) + "\n")
+    small = []
+    for number in range(UPLOADS):
+        path = folder / f"small-{number}.jsonl"
+        rows = demo_samples(UPLOADED_SAMPLES)
+        path.write_text("".join(json.dumps({**row, "id": f"small-{number}-{row['id']}"}) + "\n" for row in rows))
+        small.append(path)
+    began = time.monotonic()
+    taken = threading.Event()
+    with ThreadPoolExecutor(1 + UPLOADS) as pool:
+        imports = [pool.submit(_import_file, port, admin, large, taken)]
+        taken.wait()
+        imports += [pool.submit(_import_file, port, admin, path, threading.Event()) for path in small]
+        done = [one.result() for one in imports]
+    figure("the import took", f"{time.monotonic() - began:.0f} s")
+    return began, all(done)
+
+
+def _import_file(port: int, admin: Annotator, path: Path, taken: threading.Event) -> bool:
+    """Uploads a file, says so, and waits until it is imported; one that the server has no time for is sent again.
+    Returns whether it was imported."""
+    began = time.monotonic()
+    boundary = uuid.uuid4().hex
+    part = f"--{boundary}\r\nContent-Disposition: form-data; name="
+    head = f'{part}"kind"\r\n\r\nsamples\r\n{part}"file"; filename="{path.name}"\r\n\r\n'.encode()
+    foot = f"\r\n--{boundary}--\r\n".encode()
+    cookie = f"touchstone-session={admin.session}; touchstone-csrf={'a' * 32}"
+    asked = {"Cookie": cookie, "X-CSRFToken": "a" * 32, "Accept": "application/json", "Host": f"localhost:{port}"}
+    statuses = []
+    while True:
+        sent = {**asked, "Content-Type": f"multipart/form-data; boundary={boundary}"}
+        sent["Content-Length"] = str(len(head) + path.stat().st_size + len(foot))
+        status, reply, wait = _post(port, sent, [head, path, foot])
+        statuses.append(status)
+        if status in (201, 202):
+            break
+        if status not in (0, 409, 429, 503):
+            taken.set()
+            figure(path.name, f"refused: {status} {reply}")
+            return False
+        time.sleep(wait)
+    answered = time.monotonic() - began
+    taken.set()
+    while reply["status"] in ("waiting", "running"):
+        time.sleep(0.5)
+        url = f"http://localhost:{port}/api/projects/{SLUG}/imports/{reply['id']}/"
+        with urllib.request.urlopen(urllib.request.Request(url, headers=asked), timeout=60) as answer:
+            reply = json.loads(answer.read())
+    took = f"answered {statuses} after {answered:.1f} s, {reply['status']} after {time.monotonic() - began:.1f} s"
+    figure(path.name, took)
+    return bool(reply["status"] == "done")
+
+
+def _post(port: int, headers: dict[str, str], parts: list[bytes | Path]) -> tuple[int, Any, float]:
+    """Status (0: no reply), the reply's JSON, and for how long the server asks one to wait."""
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=600)
+    try:
+        connection.putrequest("POST", f"/api/projects/{SLUG}/imports/", skip_host=True)
+        for name, value in headers.items():
+            connection.putheader(name, value)
+        connection.endheaders()
+        for part in parts:
+            if isinstance(part, bytes):
+                connection.send(part)
+                continue
+            with part.open("rb") as file:
+                while block := file.read(1 << 20):
+                    connection.send(block)
+        reply = connection.getresponse()
+        return reply.status, json.loads(reply.read() or b"{}"), float(reply.headers.get("Retry-After") or 1)
+    except (OSError, http.client.HTTPException):
+        return 0, {}, 1.0
+    finally:
+        connection.close()
+
+
+FAULTS: dict[str, tuple[str, Fault]] = {
+    "import": ("a 200 MB import and nine small uploads", import_much),
+    "redis": ("kill -9 of Redis", kill_redis),
+    "postgres": ("kill -9 of PostgreSQL", kill_postgres),
+}
+
+
+# One run
+
+
+def measure(name: str, samples: int) -> bool:
+    """Whether every acknowledged label is there, once, and a label took no longer than is aimed at."""
+    title, fault = FAULTS[name]
+    with own_folder() as folder, make_run(folder) as (port, log), same_services():
+        people = make_project(
+            SLUG,
+            samples=demo_samples(ANNOTATORS * samples),
+            criteria=["relevancy"],
+            annotators=ANNOTATORS,
+            folder=folder,
+        )
+        admin = _admin()
+        stop, journal = threading.Event(), Journal(folder / "journal.jsonl")
+        desks = [
+            Labelling(port, SLUG, annotator, journal, stop, random.Random(number))
+            for number, annotator in enumerate(people)
+        ]
+        health = Health(port, stop)
+        threads = [threading.Thread(target=one.work) for one in desks]
+        threads.append(threading.Thread(target=health.watch))
+        heading(f"{ANNOTATORS} annotators, {title}")
+        for thread in threads:
+            thread.start()
+        try:
+            time.sleep(CALM_SECONDS)
+            began, all_done = fault(folder, port, admin)
+            ended = time.monotonic()
+        finally:
+            stop.set()
+            for thread in threads:
+                thread.join()
+        is_quick = _print(journal.lines(), health, began, ended)
+        kept = _compare(journal.lines(), [line for desk in desks for line in desk.refused])
+        for line in log.read_text().splitlines():
+            if line.startswith(("PostgreSQL", "Redis", "The ")):
+                print(f"  make run said: {line}")
+        return kept and all_done and (is_quick or fault is not import_much)
+
+
+def _admin() -> Annotator:
+    from annotate.models import Project, User
+    from annotate.models.project import Role
+    from annotate.projects.write import set_member
+
+    user = User.objects.create_user("bench-admin")
+    set_member(project=Project.objects.get(slug=SLUG), user=user, role=Role.ADMIN)
+    return Annotator(user.pk, session_of(user))
+
+
+def _print(lines: list[dict[str, Any]], health: Health, began: float, ended: float) -> bool:
+    """Whether a label and a look at /healthz took no longer than is aimed at."""
+    replies = [line for line in lines if line["what"] == "reply" and line["to"] == "label"]
+    good = [line for line in replies if line["status"] == 200]
+    calm = [line["seconds"] * 1000 for line in good if line["at"] < began]
+    during = [line["seconds"] * 1000 for line in good if began <= line["at"] <= ended]
+    figure("a label before", f"p50 {median(calm):.0f} ms   p95 {percentile(calm, 95):.0f} ms   n {len(calm)}")
+    figure(
+        "a label during",
+        f"p50 {median(during):.0f} ms   p95 {percentile(during, 95):.0f} ms   n {len(during)}",
+        "p95 ≤ 300 ms (import)",
+    )
+    chosen = {line["key"]: line["at"] for line in lines if line["what"] == "chosen"}
+    waited = [line["at"] - chosen[line["key"]] for line in lines if line["what"] == "acknowledged"]
+    figure("from choice to acknowledgement", f"p95 {percentile(waited, 95):.2f} s   longest {max(waited):.1f} s")
+    idle = sum(line["what"] == "finished" for line in lines)
+    figure("annotators without work left", str(idle), "0, or give them more --samples")
+    failed = [line for line in replies if line["status"] != 200]
+    figure("not acknowledged, sent again", f"{len(failed)} {dict(Counter(line['status'] for line in failed))}")
+    if failed:
+        last = max(line["at"] for line in failed)
+        first = min((line["at"] for line in good if line["at"] > last), default=None)
+        figure("labels go through again after", "never" if first is None else f"{first - began:.1f} s")
+    well = health.all_well_after(began)
+    figure("/healthz: all parts answer after", "never" if well is None else f"{well:.1f} s")
+    statuses = dict(Counter(status for _at, status, _seconds, _reply in health.answers))
+    longest = max(one[2] for one in health.answers) * 1000
+    figure("/healthz", f"longest {longest:.0f} ms {statuses}", "≤ 500 ms")
+    return percentile(during, 95) <= 300 and longest <= 500
+
+
+def _compare(lines: list[dict[str, Any]], refused: list[str]) -> bool:
+    """The journal against the database."""
+    from django.db import connection
+
+    from annotate.models import Label, LabelEvent
+
+    connection.close()  # the server that it was made to may have been killed
+    chosen = {line["key"]: line for line in lines if line["what"] == "chosen"}
+    acknowledged = {line["key"]: line["revision"] for line in lines if line["what"] == "acknowledged"}
+    events = Counter(str(key) for key in LabelEvent.objects.values_list("idempotency_key", flat=True))
+    of_task = Counter(LabelEvent.objects.values_list("label__task", flat=True))
+    stored = {task: (value, number) for task, value, number in Label.objects.values_list("task", "value", "revision")}
+    lost = [key for key in acknowledged if not events[key]]
+    expected = {key: (chosen[key]["value"], revision) for key, revision in acknowledged.items()}
+    other = [key for key, pair in expected.items() if stored.get(chosen[key]["task"]) != pair]
+    doubled = [key for key, choice in chosen.items() if of_task[choice["task"]] > 1]
+    never = [key for key in chosen if key not in acknowledged]
+    figure("acknowledged", f"{len(acknowledged):,} of {len(chosen):,} chosen")
+    figure("lost", str(len(lost)), "0")
+    figure("stored otherwise than chosen", str(len(other)), "0")
+    figure("stored twice", str(len(doubled)), "0")
+    figure("never acknowledged", str(len(never)), "0")
+    figure("refused", f"{len(refused)} {refused[:3] or ''}", "0")
+    return not (lost or other or doubled or never or refused)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("faults", nargs="*", choices=[[], *FAULTS], default=list(FAULTS))
+    parser.add_argument("--samples", type=int, default=400, help="for each annotator; about one a second is labelled")
+    options = parser.parse_args()
+    if len(options.faults) == 1:
+        sys.exit(0 if measure(options.faults[0], options.samples) else 1)
+    # Django's settings name one database for the life of a process.
+    failed = [
+        fault
+        for fault in options.faults
+        if subprocess.run(
+            [sys.executable, "-m", "bench.under_faults", fault, "--samples", str(options.samples)], cwd=ROOT
+        ).returncode
+    ]
+    if failed:
+        sys.exit(f"Not as it should be: {', '.join(failed)}")
+
+
+if __name__ == "__main__":
+    main()
