@@ -1,8 +1,10 @@
 """The Celery application. Its settings are the `CELERY_*` names of config/settings.py."""
 
+import logging
 import os
 from typing import Any
 
+import celery
 from celery import Celery, bootsteps
 from celery.signals import celeryd_init, worker_before_create_process
 from django.conf import settings
@@ -15,7 +17,30 @@ from config.embedded import ensure_services
 collector.ask_less_often()
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 
-app = Celery("touchstone")
+_log = logging.getLogger(__name__)
+
+
+class Task(celery.Task):
+    """A task that finds PostgreSQL away says so in a line and comes again, unless it has expired by then."""
+
+    max_retries = 100
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        from django.db import DatabaseError, InterfaceError
+
+        from annotate.core.errors import RETRY_SECONDS
+        from config.errors import passes
+
+        try:
+            return self.run(*args, **kwargs)  # not super()'s, which would hide the request
+        except (DatabaseError, InterfaceError) as error:
+            if not passes(error):
+                raise
+            _log.warning("PostgreSQL can't answer %s: %s", self.name, str(error).partition("\n")[0])
+            raise self.retry(exc=error, countdown=RETRY_SECONDS) from None
+
+
+app = Celery("touchstone", task_cls=Task)
 app.config_from_object("django.conf:settings", namespace="CELERY")
 app.autodiscover_tasks(related_name="celery_tasks")
 

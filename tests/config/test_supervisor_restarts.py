@@ -105,6 +105,7 @@ def test_what_ends_starts_again_and_pages_say_so_meanwhile(running: Running, dat
         status, headers, reply = get(running, "/api/projects/", Authorization=f"Token ts_{'a' * 64}")
         assert (status, headers["Retry-After"], headers["Content-Type"]) == (503, "5", "application/json")
         assert json.loads(reply)["error"]["code"] == "unavailable"
+        said(running, "PostgreSQL can't answer judges.tasks.look_for_runs")  # the worker, too, in one line
         assert "Traceback" not in running.output()
     said(running, "PostgreSQL is running again.")
     well(running)
