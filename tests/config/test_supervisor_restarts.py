@@ -19,7 +19,7 @@ import pytest
 
 from config import embedded
 from config.supervisor import HEALTHY_SECONDS, RESTART_SECONDS, Restart
-from tests.config.test_embedded import keepers_on, processes_on
+from tests.config.test_embedded import keepers_on
 from tests.config.test_supervisor import Running, runs
 
 READY_SECONDS = 120
@@ -53,8 +53,8 @@ WELL = {"status": "ok", "database": True, "redis": True}
 
 def server(data: Path, name: str) -> psutil.Process:
     """The server itself; PostgreSQL's other processes are its children."""
-    found = [process for process in processes_on(data) if process.name() == name]
-    return next(process for process in found if str(data) in " ".join(process.cmdline()))
+    alive = psutil.process_iter(["name", "cmdline"])  # what ends meanwhile is left out
+    return next(one for one in alive if one.info["name"] == name and str(data) in " ".join(one.info["cmdline"] or ()))
 
 
 def said(running: Running, text: str, times: int = 1) -> None:
