@@ -50,8 +50,14 @@ from alignment.judging.share_bound import clusters_needed
 from alignment.judging.slices import Slice, slices_at_threshold
 from alignment.judging.threshold import Sweep, ThresholdResult, at_threshold, sweep
 from alignment.judging.triage import CertifiedRegion, RiskCoverage, certified_region, distance_steps, risk_coverage
-from alignment.judging.trust import Trust, trust_verdict
-from alignment.judging.weighted import Design, WeightedResult, weighted_at_threshold, weighted_mean
+from alignment.judging.weighted import (
+    Design,
+    WeightedResult,
+    weighted_at_threshold,
+    weighted_grades,
+    weighted_mean,
+    weighted_roc_auc,
+)
 from alignment.planning.sample_size import (
     Plannable,
     kappa_influence,

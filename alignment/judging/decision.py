@@ -23,7 +23,7 @@ Source: non-inferiority by the end of an interval, ICH E9 (1998) §3.3.2; fixed 
 (1995), Biometrie in der chemisch-pharmazeutischen Industrie 6.
 """
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
 import numpy as np
@@ -73,6 +73,10 @@ class Endpoint:
             raise ValueError(f"the risk lies between 0 and 1, not {self.risk}")
         if not 0 <= self.coverage <= 1:
             raise ValueError(f"the coverage is a share, not {self.coverage}")
+
+    def as_dict(self) -> dict[str, Any]:
+        """As plain JSON."""
+        return asdict(self)
 
 
 @dataclass(frozen=True, slots=True)

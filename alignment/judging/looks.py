@@ -1,4 +1,4 @@
-"""What looking at the locked test part costs: every look is paid for, so that all of them together keep 95 %."""
+"""What looking at the locked test part costs: every look is paid for, so that all endpoints together keep 95 %."""
 
 import math
 from dataclasses import replace
@@ -9,10 +9,11 @@ from alignment.base.estimate import Estimate
 
 
 def level_of_look(k: int, alpha: float = 0.05) -> float:
-    """Confidence level at which look ``k`` = 1, 2, … at test is reported: 1 - α·6/(π²k²).
+    """Confidence level at which look ``k`` = 1, 2, … at test decides: 1 - α·6/(π²k²).
 
-    Because Σ 1/k² = π²/6, the looks' errors add up to α however many there are: with probability 1 - α or more *all*
-    intervals ever shown hold the true value, also when the judge was changed between looks in the light of them.
+    Because Σ 1/k² = π²/6, the looks' errors add up to α however many there are: with probability 1 - α or more the
+    interval of *every* look's endpoint holds the true value, also when the judge was changed between looks in the light
+    of them. Of the other figures of a look nothing like it is promised: their intervals are at 95 %, each by itself.
     No number of looks has to be planned. It takes intervals that are right so far out in the tails: exact bounds are,
     for kappa use ``kappa_at_look``. ValueError: k below 1, alpha outside (0, 1).
 

@@ -9,10 +9,22 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import ArrayLike
 
+from alignment.agreement.cohen import kappa_name, kappa_statistic
 from alignment.base import tables as binary
-from alignment.base.arrays import Bools, Floats, Ints, cluster_rows, finite, same_length, sums_by, verdicts
+from alignment.base.arrays import (
+    Bools,
+    Floats,
+    Ints,
+    cluster_rows,
+    finite,
+    level_positions,
+    same_length,
+    sums_by,
+    verdicts,
+)
 from alignment.base.estimate import NO_NEGATIVE, NO_POSITIVE, NO_UNITS, ONE_CATEGORY, Estimate, Remark
 from alignment.base.interval import Case, Kind, Plan
+from alignment.base.tables import disagreement
 from alignment.base.totals import Statistic, Totals, column_ratio
 from alignment.judging.threshold import decide
 
@@ -169,6 +181,83 @@ def weighted_at_threshold(
         tpr=figure("true positive rate", binary.tpr, 0.0, NO_POSITIVE, human),
         tnr=figure("true negative rate", binary.tnr, 0.0, NO_NEGATIVE, ~human),
         accuracy=figure("accuracy", binary.accuracy, 0.0, NO_UNITS, every),
+    )
+
+
+def weighted_grades(
+    given: ArrayLike,
+    human: ArrayLike,
+    levels: int,
+    cluster: ArrayLike,
+    probability: ArrayLike,
+    stratum: ArrayLike,
+    *,
+    interval: Kind = "influence",
+    level: float = 0.95,
+) -> Estimate:
+    """Quadratic kappa of a judge's grades with people's for all samples, both as positions of levels, shape (units,).
+
+    ``probability``, ``stratum``, intervals and errors are as in ``weighted_mean``. Undefined: no units, one category.
+
+    >>> weighted_grades([0, 1, 2, 2], [0, 1, 2, 1], 3, range(4), [1, 1, 1, 1], [0, 0, 0, 0], interval="none").value
+    0.8
+    """
+    plan, design = _plan(interval, level), Design.of(cluster, probability, stratum)
+    judge, people = level_positions(given, levels, "grade"), level_positions(human, levels, "human")
+    same_length(given=judge, human=people, cluster=design.row)
+    totals = _weighted(design, design.row, people * levels + judge, np.ones(judge.size), levels**2)
+    return _estimate(
+        totals,
+        kappa_statistic(disagreement(levels, "quadratic")),
+        design,
+        plan,
+        name=f"weighted {kappa_name('quadratic')} (Hájek)",
+        bearing=design.row,
+        undefined=ONE_CATEGORY if judge.size else NO_UNITS,
+        bounds=(-1.0, 1.0),
+    )
+
+
+def weighted_roc_auc(
+    score: ArrayLike,
+    positive: ArrayLike,
+    cluster: ArrayLike,
+    probability: ArrayLike,
+    stratum: ArrayLike,
+    *,
+    higher_is_better: bool = True,
+    interval: Kind = "influence",
+    level: float = 0.95,
+) -> Estimate:
+    """``roc_auc`` for all samples: a pair counts w_i w_j, w = 1/π, and so does each unit in its influence.
+
+    ``probability``, ``stratum`` and errors are as in ``weighted_mean``. Undefined: no unit positive, or none negative.
+
+    Source: weighted structural components, as in ``roc_auc``; Yao, Li & Graubard (2015), Statistics in Medicine 34.
+
+    >>> weighted_roc_auc([1, 2, 3, 4], [0, 1, 0, 1], range(4), [1, 0.5, 1, 1], [0, 1, 0, 0]).value == 4 / 6
+    True
+    """
+    plan, design = _plan(interval, level), Design.of(cluster, probability, stratum)
+    scores, human = finite(score, "score"), verdicts(positive)
+    same_length(score=scores, positive=human, cluster=design.row)
+    name, n, clusters = "weighted ROC AUC (Hájek)", human.size, design.stratum.size
+    if not n or human.all() or not human.any():
+        undefined = NO_NEGATIVE if human.any() else NO_POSITIVE
+        return Estimate.undefined(undefined, n=n, clusters=clusters, method=name, level=level)
+    weight = 1 / design.probability[design.row]
+    _, place = np.unique(scores if higher_is_better else -scores, return_inverse=True)
+    of_kind = [sums_by(place[kind], weight[kind], int(place.max()) + 1) for kind in (~human, human)]
+    below = [(mass.cumsum() - mass / 2) / mass.sum() for mass in of_kind]
+    # Of a positive unit the share of negatives that it beats, of a negative one that of positives that beat it.
+    wins = np.where(human, below[0][place], 1 - below[1][place])
+    value = float(weight[human] @ wins[human] / weight[human].sum())
+    of_unit = weight * (wins - value) / np.where(human, weight[human].sum(), weight[~human].sum())
+    case = Case(plan, name, n, min(clusters, design.freedom + 1), (0.0, 1.0))
+    if plan.refusal(clusters) is not None:
+        return replace(case, clusters=clusters).without_interval(value)
+    return replace(
+        case.by_logit(value, design.standard_error(sums_by(design.row, of_unit, clusters))), clusters=clusters
     )
 
 

@@ -9,6 +9,7 @@ from alignment.report.applied import Applied, Audit, applied, audited
 from alignment.report.compared import two_versions
 from alignment.report.comparison import Comparison, Distant, compare, furthest, reference_figures
 from alignment.report.decisions import on_dev, on_test
+from alignment.report.endpoint import seconds_of_sample
 from alignment.report.evidence import (
     Before,
     Chance,

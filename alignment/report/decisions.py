@@ -1,7 +1,7 @@
 """A judge's pass and fail against people's: day to day on dev, and at a look on test."""
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -12,8 +12,9 @@ from alignment.agreement.summary import paradox_note
 from alignment.base.estimate import Estimate, Remark, estimates_as_dicts, remark
 from alignment.base.ratings import Ratings
 from alignment.base.tables import kappa
-from alignment.judging.looks import kappa_at_look, level_of_look
-from alignment.judging.threshold import ThresholdResult, at_threshold
+from alignment.judging.threshold import at_threshold
+from alignment.judging.weighted import weighted_at_threshold
+from alignment.report.drawn import Drawn, drawn
 from alignment.report.evidence import UnitKey
 from alignment.report.judged import Judged
 from alignment.report.reference import FOLDS
@@ -22,6 +23,8 @@ LEVEL = 0.95
 TOO_FEW = remark("few_to_choose_threshold")
 
 _FIGURES = ("kappa", "tpr", "tnr", "f1", "precision", "accuracy", "mcc")
+#: Those of a look.
+WEIGHTED = ("kappa", "tpr", "tnr", "accuracy")
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -108,21 +111,27 @@ def kappa_of_counts(counts: Mapping[tuple[bool, bool], int]) -> float | None:
     return found if np.isfinite(found) else None
 
 
-def on_test(judged: Judged, look: int) -> Decided:
+def on_test(judged: Judged) -> Decided:
     """What a look at the test part shows: the threshold chosen on all of dev, measured where nothing was chosen.
 
-    ``look`` is its number, from 1, which decides how wide intervals are (alignment.judging.looks): looking costs.
+    For all samples, by the drawn units, each with its chance. Every interval is at 95 %, by itself.
     """
-    reason = judged.refusal() or judged.one_class(judged.test, "test")
+    known = drawn(judged.reference, judged.test)
+    reason = judged.refusal() or (None if known.units else _none_drawn(judged)) or judged.one_class(known.units, "test")
     if judged.answers_labels and reason is None:
-        return _measured(judged, decisions_at(judged, judged.test, None), None, look)
+        return _weighted(judged, known, None)
     reason = reason or judged.one_class(judged.dev, "dev")
     if reason is not None:
-        return _none(reason, "test")
+        return _none(reason, "test", WEIGHTED)
     threshold = judged.sweep(judged.dev).best_threshold
     # Defined: dev holds both kinds, and the lowest score as threshold lets everything pass.
     assert threshold is not None
-    return _measured(judged, decisions_at(judged, judged.test, threshold), threshold, look)
+    return _weighted(judged, known, threshold)
+
+
+def _none_drawn(judged: Judged) -> Remark | None:
+    """Where some samples have a known chance, and none of the scored test units is of one."""
+    return remark("none_drawn_on_test", n=len(judged.test)) if judged.test else None
 
 
 def decisions_at(judged: Judged, units: list[UnitKey], threshold: float | None) -> dict[UnitKey, bool]:
@@ -147,21 +156,12 @@ def _folds(judged: Judged) -> list[tuple[int, list[UnitKey], list[UnitKey]]]:
     return [part for part in parts if part[1]]
 
 
-def _measured(
-    judged: Judged, decisions: dict[UnitKey, bool], threshold: float | None, look: int | None = None
-) -> Decided:
-    """``look``: at test, its number; None: on dev."""
-    split, level = ("dev", LEVEL) if look is None else ("test", level_of_look(look))
+def _measured(judged: Judged, decisions: dict[UnitKey, bool], threshold: float | None) -> Decided:
+    """On dev, every unit alike."""
     positive = [judged.reference.positive[unit] for unit in decisions]
     clusters = judged.reference.clusters(decisions)
     passed = np.fromiter(decisions.values(), np.float64, len(decisions))
-
-    def figures(at: float) -> ThresholdResult:
-        return at_threshold(passed, positive, clusters, 0.5, rng=judged.rng(f"{split} at_threshold"), level=at)
-
-    found = figures(level)
-    if look is not None:
-        found = replace(found, kappa=kappa_at_look(figures(LEVEL).kappa, look))
+    found = at_threshold(passed, positive, clusters, 0.5, rng=judged.rng("dev at_threshold"), level=LEVEL)
     pair = Ratings.from_columns(
         [*decisions, *decisions],
         ["human"] * len(decisions) + ["judge"] * len(decisions),
@@ -170,10 +170,10 @@ def _measured(
         scale="binary",
         levels=[False, True],
     )
-    ac1 = gwet_ac1(pair, rng=judged.rng(f"{split} ac1"), level=level)
+    ac1 = gwet_ac1(pair, rng=judged.rng("dev ac1"), level=LEVEL)
     row = {
         "threshold": threshold,
-        "split": split,
+        "split": "dev",
         **estimates_as_dicts(found, _FIGURES),
         "ac1": ac1.as_dict(),
         "confusion": found.confusion,
@@ -183,7 +183,24 @@ def _measured(
     return Decided(row, decisions, paradox_note(found.kappa, found.accuracy, ac1))
 
 
-def _none(reason: Remark, split: str) -> Decided:
-    undefined = {name: Estimate.undefined(reason).as_dict() for name in (*_FIGURES, "ac1")}
+def _weighted(judged: Judged, known: Drawn, threshold: float | None) -> Decided:
+    """On test, each unit with its chance; ``confusion`` counts units as they are."""
+    decisions = decisions_at(judged, known.units, threshold)
+    passed = np.array([judged.reference.positive[unit] for unit in known.units])
+    judge = np.fromiter(decisions.values(), np.float64, len(decisions))
+    found = weighted_at_threshold(judge, passed, known.cluster, 0.5, known.probability, known.stratum, level=LEVEL)
+    counts = np.bincount(2 * passed + judge.astype(np.int64), minlength=4)
+    row = {
+        "threshold": threshold,
+        "split": "test",
+        **estimates_as_dicts(found, WEIGHTED),
+        "confusion": counts.reshape(2, 2).tolist(),
+        "reason": None,
+    }
+    return Decided(row, decisions, None)
+
+
+def _none(reason: Remark, split: str, figures: Sequence[str] = (*_FIGURES, "ac1")) -> Decided:
+    undefined = {name: Estimate.undefined(reason).as_dict() for name in figures}
     row = {"threshold": None, "split": split, **undefined, "confusion": None, "left_out": None, "reason": reason}
     return Decided(row, {}, None)

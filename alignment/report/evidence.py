@@ -14,6 +14,7 @@ from typing import Any, Literal, NamedTuple, Self
 import numpy as np
 
 from alignment.base.ratings import Ratings, Scale
+from alignment.judging.decision import Endpoint
 
 # A unit: its sample's own id, which is the same in every installation, and the address within the sample.
 UnitKey = tuple[str, str]
@@ -68,6 +69,7 @@ class JudgeScores:
         return self.judge, self.version, self.dimension
 
 
+DEFAULT = Endpoint()
 # Its fields that are of units.
 _BY_UNIT = ("numbers", "labels", "failed", "again")
 
@@ -146,6 +148,7 @@ class Evidence:
     ``measures``: which metric a dimension of these names; a dimension that names none is compared with each.
     ``abstained``: how many answers of the project abstain; they have no claims, and are in none of the rest.
     ``versions``: of each sample with scores or labels the version of the pipeline that answered; empty where it is one.
+    ``endpoint``: what a judge was declared to have to show before it may decide.
     """
 
     criterion: Criterion
@@ -175,6 +178,7 @@ class Evidence:
     abstained: int = 0
     versions: Mapping[str, str] = field(default_factory=dict)
     groups: Mapping[str, str] = field(default_factory=dict)
+    endpoint: Endpoint = DEFAULT
 
     def group_of(self, sample: str) -> str:
         """What varies together: the cluster of intervals, and what folds and sides are made of."""
@@ -267,6 +271,7 @@ def evidence_as_dict(evidence: Evidence) -> dict[str, Any]:
         "abstained": evidence.abstained,
         "versions": dict(evidence.versions),
         **({"groups": dict(evidence.groups)} if evidence.groups else {}),
+        "endpoint": evidence.endpoint.as_dict(),
     }
 
 
@@ -309,6 +314,7 @@ def evidence_from_dict(found: Mapping[str, Any]) -> Evidence:
         dropped=found["dropped"],
         versions=found["versions"],
         groups=found.get("groups", {}),
+        endpoint=Endpoint(**found.get("endpoint", {})),
     )
 
 

@@ -2,8 +2,9 @@
 might be against the truth, since the people it is compared with err too.
 """
 
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -19,6 +20,7 @@ from alignment.judging.ceiling import AnnotatorCeiling, CeilingVerdict, HumanCei
 from alignment.judging.noise import Model, judge_under_noise
 from alignment.report.comparison import Comparison
 from alignment.report.decisions import LEVEL
+from alignment.report.evidence import UnitKey
 from alignment.report.reference import NO_PASSES, Reference
 
 #: What the judge is called there; people are p0, p1 … in the order of their names, since a judge may bear a person's.
@@ -116,12 +118,18 @@ def beside_people(reference: Reference, one: Comparison) -> dict[str, Any]:
     }
 
 
-def ceiling_difference(reference: Reference, one: Comparison, level: float = LEVEL) -> Estimate:
-    """Kappa of the judge less that of a person, both against the others' majority; as in `beside_people`."""
+def ceiling_difference(
+    reference: Reference, one: Comparison, level: float = LEVEL, weights: Mapping[UnitKey, float] | None = None
+) -> Estimate:
+    """Kappa of the judge less that of a person, both against the others' majority; as in `beside_people`. ``weights``:
+    how many units each stands for; 1 by default."""
     reason = _refusal(reference, one)
     if reason is not None:
         return Estimate.undefined(reason, level=level)
-    return _ceiling(reference, one, with_judge(reference, one, only_judged=True), level).difference
+    ratings = with_judge(reference, one, only_judged=True)
+    units = cast("tuple[UnitKey, ...]", ratings.unit_ids or ())
+    stands_for = None if weights is None else [weights.get(unit, 0.0) for unit in units]
+    return _ceiling(reference, one, ratings, level, stands_for).difference
 
 
 def _refusal(reference: Reference, one: Comparison) -> Remark | None:
@@ -131,9 +139,15 @@ def _refusal(reference: Reference, one: Comparison) -> Remark | None:
     return ALONE if ratings.n_units == len(ratings) else refusal(reference, one)
 
 
-def _ceiling(reference: Reference, one: Comparison, ratings: Ratings, level: float = LEVEL) -> HumanCeiling:
+def _ceiling(
+    reference: Reference,
+    one: Comparison,
+    ratings: Ratings,
+    level: float = LEVEL,
+    weight: Sequence[float] | None = None,
+) -> HumanCeiling:
     rng = reference.rng("ceiling", about=one.said.name)
-    return human_ceiling(ratings, JUDGE, interval=_interval(ratings), rng=rng, level=level)
+    return human_ceiling(ratings, JUDGE, weight=weight, interval=_interval(ratings), rng=rng, level=level)
 
 
 def _interval(ratings: Ratings) -> Kind:

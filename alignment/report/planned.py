@@ -30,11 +30,6 @@ _WIDTHS = (0.3, 0.25, 0.2, 0.15, 0.12, 0.1, 0.08, 0.06, 0.05, 0.04, 0.03, 0.02, 
 _NARROWER = 0.75
 
 
-def more_samples(estimate: Estimate, half_width: float) -> int | None:
-    """How many more samples of the same part bring the estimate to the half-width; None where it is unknown."""
-    return plannable_from_estimate(estimate).more_for(half_width)
-
-
 def share_of(reference: Reference, *, dev: bool) -> float:
     """What share of the samples with a reference lies in the part, and so what share of further ones will."""
     sides = list(reference.evidence.is_dev.values())

@@ -11,8 +11,10 @@ from alignment.judging.threshold import Sweep
 from alignment.report.agreement import agreement_figures, kappa_matrix, people_among_themselves
 from alignment.report.annotators import annotator_figures
 from alignment.report.calibration import grade_figures, probability_figures
+from alignment.report.caveats import caveat_of_judge, caveat_of_people
 from alignment.report.compared import compared_figures
 from alignment.report.comparison import Comparison, compare, furthest, reference_figures, score_histogram
+from alignment.report.endpoint import decision_on_dev
 from alignment.report.evidence import Evidence, UnitKey
 from alignment.report.judged import judge_titles
 from alignment.report.passing import passing_figures
@@ -23,7 +25,6 @@ from alignment.report.reference import Reference, reference_of
 from alignment.report.slices import Labelled, judge_slices, judge_weeks, labelled_units
 from alignment.report.too_fast import too_fast_figures
 from alignment.report.triaged import triage_figures
-from alignment.report.trust import caveat_of_judge, caveat_of_people, trust_on_dev
 from alignment.report.values import judge_steadiness, judge_values
 
 _SWEEP_POINTS = 200
@@ -68,14 +69,14 @@ def _judge(reference: Reference, title: str, one: Comparison, labelled: Mapping[
     # The kappa a judge is known by: on pass and fail, or on the labels where the criterion has no passes.
     by_labels = reference.passing is None and one.row["labels"] is not None
     kappa = one.row["labels" if by_labels else "at_threshold"]["kappa"]
-    people = beside_people(reference, one)
+    people, caveat = beside_people(reference, one), caveat_of_judge(one.judged)
     return {
         "title": title,
         **one.row,
         "kappa": kappa,
-        "trust": trust_on_dev(reference, one, Estimate(**kappa), Estimate(**people["difference"])),
+        **decision_on_dev(one, Estimate(**people["difference"]), caveat),
         "note": one.note,
-        "caveat": caveat_of_judge(one.judged),
+        "caveat": caveat,
         "sweep": None if one.curve is None else _curve(one.curve),
         "histogram": score_histogram(one.judged),
         "calibration": probability_figures(one.judged),

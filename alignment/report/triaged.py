@@ -1,11 +1,11 @@
 """Which of a judge's decisions need no second look by people."""
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from alignment.base.arrays import cluster_rows
-from alignment.base.estimate import NO_UNITS, Estimate, estimates_as_dicts, remark
+from alignment.base.estimate import NO_UNITS, Estimate, Remark, estimates_as_dicts, remark
 from alignment.base.interval import Plan, share_of_trials
 from alignment.judging.triage import (
     CONFIDENCE,
@@ -19,7 +19,7 @@ from alignment.judging.triage import (
 )
 from alignment.judging.weighted import weighted_mean
 from alignment.report.comparison import Comparison
-from alignment.report.evidence import Chance, UnitKey
+from alignment.report.drawn import Drawn, drawn, settled_on
 from alignment.report.judged import Judged
 from alignment.report.reference import Reference
 
@@ -27,8 +27,6 @@ NO_DISTANCE = remark("no_distance")
 POINTS = 100
 TENTHS = 10
 _ERRORS = ("false_passes", "false_fails")
-#: Where nobody knows how samples were drawn.
-ALIKE = Chance(1.0, 0)
 
 
 def triage_figures(reference: Reference, one: Comparison) -> dict[str, Any]:
@@ -73,6 +71,13 @@ def triage_figures(reference: Reference, one: Comparison) -> dict[str, Any]:
     }
 
 
+def no_region(threshold: float | None, level: float, risk: float, reason: Remark) -> dict[str, Any]:
+    """As ``region_on_test`` gives it, where none was tried."""
+    undefined = Estimate.undefined(reason, level=level).as_dict()
+    none = {"false_passes": undefined, "false_fails": undefined, "inside": undefined, "tried": []}
+    return {"threshold": threshold, "distance": None, "risk": risk, "confidence": level, **none, "reason": reason}
+
+
 def region_on_test(
     judged: Judged, threshold: float | None, level: float = CONFIDENCE, risk: float = RISK
 ) -> dict[str, Any]:
@@ -89,12 +94,8 @@ def region_on_test(
     the region, scored or not, and ``tried`` has {"distance", "false_passes", "false_fails"} of every step.
     """
     if threshold is None:
-        undefined = Estimate.undefined(NO_DISTANCE, level=level).as_dict()
-        none = {"false_passes": undefined, "false_fails": undefined, "inside": undefined, "tried": []}
-        return {
-            "threshold": None, "distance": None, "risk": risk, "confidence": level, **none, "reason": NO_DISTANCE
-        }  # fmt: skip
-    dev, test = (_drawn(judged, units) for units in (judged.dev, judged.test))
+        return no_region(None, level, risk, NO_DISTANCE)
+    dev, test = (drawn(judged.reference, units) for units in (judged.dev, judged.test))
     steps = distance_steps(
         *_columns(judged, dev),
         threshold,
@@ -124,41 +125,19 @@ def region_on_test(
     }
 
 
-class _Drawn(NamedTuple):
-    """Units, and of each how its group was drawn; of a group that came in parts, by several chances, each part is a
-    cluster."""
-
-    units: list[UnitKey]
-    cluster: list[int]
-    probability: list[float]
-    stratum: list[int]
-
-
-def _drawn(judged: Judged, units: list[UnitKey]) -> _Drawn:
-    """Those of known chance; where it is known of no sample, all, by the same."""
-    evidence = judged.reference.evidence
-    if evidence.chances:
-        units = [unit for unit in units if unit[0] in evidence.chances]
-    chances = [evidence.chances.get(sample, ALIKE) for sample, _ in units]
-    number: dict[tuple[str, Chance], int] = {}
-    parts = zip(judged.reference.clusters(units), chances, strict=True)
-    cluster = [number.setdefault(part, len(number)) for part in parts]
-    return _Drawn(units, cluster, [one.probability for one in chances], [one.stratum for one in chances])
-
-
-def _columns(judged: Judged, drawn: _Drawn) -> tuple[list[float], list[bool], list[int]]:
-    scores, positive, _ = judged.columns(drawn.units)
-    return scores, positive, drawn.cluster
+def _columns(judged: Judged, known: Drawn) -> tuple[list[float], list[bool], list[int]]:
+    scores, positive, _ = judged.columns(known.units)
+    return scores, positive, known.cluster
 
 
 def _inside(judged: Judged, region: CertifiedRegion, level: float) -> Estimate:
     """Share of the settled test units that the region holds; a unit without a score lies outside."""
-    name, sides = "share inside the region", judged.reference.evidence.is_dev
-    drawn = _drawn(judged, [unit for unit in judged.reference.positive if sides.get(unit[0]) is False])
+    name, known = "share inside the region", drawn(judged.reference, settled_on(judged.reference, is_dev=False))
     if region.reason is not None:
-        n, clusters = len(drawn.units), len(set(drawn.cluster))
-        return Estimate.undefined(region.reason, n=n, clusters=clusters, method=name, level=level)
-    scored = [unit for unit in drawn.units if unit in judged.scores]
+        n, clusters = len(known.units), len(set(known.cluster))
+        why = region.reason.get("why", region.reason)
+        return Estimate.undefined(why, n=n, clusters=clusters, method=name, level=level)
+    scored = [unit for unit in known.units if unit in judged.scores]
     held = dict(zip(scored, region.inside([judged.scores[unit] for unit in scored]).tolist(), strict=True))
-    inside = [float(held.get(unit, False)) for unit in drawn.units]
-    return weighted_mean(inside, *drawn[1:], bounds=(0.0, 1.0), level=level)
+    inside = [float(held.get(unit, False)) for unit in known.units]
+    return weighted_mean(inside, *known.design, bounds=(0.0, 1.0), level=level)

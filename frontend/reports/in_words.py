@@ -1,4 +1,4 @@
-"""Remarks (alignment.base.estimate), trust verdicts and plots in words, in the reader's language."""
+"""Remarks (alignment.base.estimate), decisions and plots in words, in the reader's language."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 
 from django.utils.formats import date_format
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_noop
+from django.utils.translation import gettext_noop, ngettext
 
 from frontend.reports.remark_words import SPELLINGS, WORDS
 
@@ -81,46 +81,29 @@ PLOT_WORDS = {
 
 
 _ALL_WORDS = {**WORDS, **PLOT_WORDS}
-# Of each trust verdict what it is called, what it allows and what it doesn't.
+# Of each verdict (alignment.judging.decision) what it is called, and what it means.
 _VERDICTS = {
-    "at_ceiling": (
-        gettext_noop("at the human ceiling"),
+    "alone_in_region": (
+        gettext_noop("may decide alone in this region"),
         gettext_noop(
-            "One may say that on this criterion, for samples like these, the judge agrees with people about as well as "
-            "they agree with each other, and let it take the place of one of several people."
-        ),
-        gettext_noop(
-            "It does not say that the judge is right where people agree on a mistake, nor anything of other criteria, "
-            "other samples, or a changed judge."
+            "Inside the region no person has to look at its decisions; elsewhere a person decides, with its verdict "
+            "beside them. Shares of passes may be corrected for its errors."
         ),
     ),
-    "useful_once_calibrated": (
-        gettext_noop("useful once calibrated"),
+    "with_a_person": (
+        gettext_noop("may decide together with a person"),
         gettext_noop(
-            "One may use its calibrated verdicts beside people's, correct shares of passes for its errors, and let it "
-            "decide alone inside a certified region."
-        ),
-        gettext_noop(
-            "It does not say that the judge is as good as a person, nor anything of its scores as they stand, of other "
-            "samples, or of a changed judge."
+            "Its verdict may stand beside that of a person, who decides. Shares of passes may be corrected for its "
+            "errors. It decides nothing alone."
         ),
     ),
-    "below_ceiling": (
-        gettext_noop("below the ceiling"),
-        gettext_noop("One may use its scores to choose what people look at first."),
-        gettext_noop("It does not allow its verdicts to stand for people's, nor shares of passes taken from them."),
+    "not_for_use": (
+        gettext_noop("not for use"),
+        gettext_noop("Neither its verdicts nor shares of passes taken from them may be used on this criterion."),
     ),
-    "not_enough_labels": (
-        gettext_noop("not enough labels"),
-        gettext_noop("One may say that it was tried, and how many labels are missing."),
-        gettext_noop("It does not say that the judge is good, nor that it is bad."),
-    ),
-    "no_signal": (
-        gettext_noop("no signal"),
-        gettext_noop("One may say that its scores tell passes from fails hardly better than a coin."),
-        gettext_noop(
-            "It does not allow any use on this criterion, calibrated or not; it says nothing of other criteria."
-        ),
+    "cannot_tell": (
+        gettext_noop("cannot tell yet"),
+        gettext_noop("Until this is settled, neither its verdicts nor shares of passes taken from them may be used."),
     ),
 }
 _MARKED = re.compile(f"{MARK}([^{MARK}]*){MARK}")
@@ -161,20 +144,33 @@ def _spelt(value: Any, spelling: Callable[[Any], str]) -> str:
     return in_words(value) if isinstance(value, Mapping) else spelling(value)
 
 
-def trust_in_words(trust: Mapping[str, Any]) -> dict[str, Any]:
-    """The `trust` of templates, from that of a report or a look. `missing`: how many samples it lacks; "" if it lacks
-    none, or that is not known."""
-    verdict, allows, forbids = (_(text) for text in _VERDICTS[trust["verdict"]])
-    more = trust["more"]
+def decision_in_words(decision: Mapping[str, Any]) -> dict[str, Any]:
+    """The `decision` of `reports/decision.html`, from that of a report or a look (alignment.judging.decision).
+    `missing`: how many labels settle it; "" where none do, or that is not known."""
+    verdict, meaning = (_(text) for text in _VERDICTS[decision["verdict"]])
     return {
-        "code": trust["verdict"],
+        "code": decision["verdict"],
         "verdict": verdict,
-        "missing": "" if more is None else _("about %(n)s more samples") % {"n": f"{more:,}"},
-        "reason": in_words(trust["reason"]),
-        "allows": allows,
-        "forbids": forbids,
-        "part": trust["part"],
+        "meaning": meaning,
+        "missing": _missing(decision["more"], decision["hours"]),
+        "reason": in_words(decision["reason"]),
+        "supports": [in_words(one) for one in decision["for"]],
+        "opposes": [in_words(one) for one in decision["against"]],
+        "part": decision["part"],
     }
+
+
+def _missing(more: int | None, hours: float | None) -> str:
+    if more is None:
+        return ""
+    labels = ngettext("about %(n)s more drawn sample", "about %(n)s more drawn samples", more) % {"n": f"{more:,}"}
+    if hours is None:
+        return labels
+    if hours < 1:
+        return _("%(labels)s, less than an hour") % {"labels": labels}
+    whole = round(hours)
+    time = ngettext("about %(n)s hour", "about %(n)s hours", whole) % {"n": f"{whole:,}"}
+    return _("%(labels)s, %(time)s") % {"labels": labels, "time": time}
 
 
 def plot_in_words(svg: str) -> str:

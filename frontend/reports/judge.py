@@ -11,7 +11,7 @@ from django.utils.translation import gettext_noop
 from annotate.core.text_tables import figure, number
 from annotate.core.units import unit_title
 from frontend.reports.beside import beside_context
-from frontend.reports.in_words import in_words, plot_in_words, trust_in_words
+from frontend.reports.in_words import decision_in_words, in_words, plot_in_words
 from frontend.reports.shown import Links, from_to, percent, shown, shown_share, worded
 from judges.certificates.triage_read import latest_look, left_to_people
 from judges.models import AlignmentReport
@@ -60,7 +60,7 @@ def judge_summary(report: AlignmentReport, place: int, links: Links | None = Non
         "title": row["title"],
         "anchor": f"judge-{place + 1}",
         "url": links.judge(row["judge"], row["dimension"]) if links else f"#judge-{place + 1}",
-        "trust": trust_in_words(row["trust"]),
+        "decision": decision_in_words(row["decision"]),
         "kappa": shown(row["kappa"]),
         "threshold": number(at["threshold"]),
         "sign": "≥" if row["higher_is_better"] else "≤",

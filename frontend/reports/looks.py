@@ -11,9 +11,10 @@ from typing import Any
 from django.contrib import messages
 from django.core.cache import cache
 from django.http import Http404, HttpResponse, HttpResponseRedirect, QueryDict
+from django.urls import reverse
 from django.utils.text import capfirst
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_noop
+from django.utils.translation import gettext_noop, ngettext
 
 import alignment
 from annotate.api.serializers import whole_number
@@ -25,14 +26,15 @@ from annotate.core.texts import is_storable
 from annotate.models import Criterion
 from annotate.projects.read import one_criterion
 from frontend.base.pages import ProjectPage, project_view
-from frontend.reports.in_words import in_words, trust_in_words
+from frontend.reports.in_words import decision_in_words, drawn_by_in_words, in_words
 from frontend.reports.parts import judge_url
-from frontend.reports.shown import Shown, from_to, percent, shown
+from frontend.reports.shown import Shown, from_to, percent, shown, shown_share
 from judges.certificates.drift_read import drift_sentence
 from judges.certificates.gate import Gate, gate_markdown, held_to
 from judges.certificates.validity import Validity, certificate_validity, next_look
 from judges.certificates.write import issue_certificate, look_at_test
-from judges.models import Judge, Look
+from judges.core.requirement import requirement_of
+from judges.models import Judge, Look, Measure, Requirement
 from judges.reports.read import FIGURES_VERSION
 
 # Figures of a look: name in its result (within `calibrated` where there is a point), title, in a sentence, anchor.
@@ -91,24 +93,12 @@ _FIGURES = (
         gettext_noop("Squared distance of its probabilities from what people said; 0 is best."),
         "calibration",
     ),
-    (
-        "calibrated.log_loss",
-        gettext_noop("Log loss"),
-        gettext_noop("The same, when being sure and wrong costs most."),
-        "calibration",
-    ),
-    (
-        "calibrated.ece",
-        gettext_noop("ECE"),
-        gettext_noop("How far its probabilities lie from the shares they claim."),
-        "calibration",
-    ),
 )
 
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """What a look costs. level: of its intervals; wider: how many times as wide as a plain 95 % one they are."""
+    """What a look costs. level: that it decides at; wider: how many times as wide as a plain 95 % interval that is."""
 
     number: int
     level: str
@@ -146,9 +136,7 @@ def look_in_full(look: Look) -> dict[str, Any]:
     calibrated, cutpoints = result["calibrated"], result["cutpoints"]
     return {
         **look_in_short(look),
-        "trust": trust_in_words(result["trust"]),
-        "note": in_words(result["note"]),
-        "caveat": in_words(result["caveat"]),
+        **_decided(look),
         "confusion": result["confusion"],
         "figures": [
             {"title": _(title), "sentence": _(sentence), "estimate": _shown(result, name), "anchor": anchor}
@@ -156,9 +144,58 @@ def look_in_full(look: Look) -> dict[str, Any]:
             if name != "cutpoints.kappa" or cutpoints["calibrator"] is not None
         ],
         "why_not_calibrated": in_words(calibrated["reason"]),
-        "ece_if_perfect": shown(calibrated["ece_if_perfect"]).text,
         "points": [_point(point) for point in calibrated["points"]],
     }
+
+
+def _decided(look: Look) -> dict[str, Any]:
+    """The decision and what it rests on; of a look that is out of date nothing, since it can't be relied on."""
+    result = look.result
+    if look.is_out_of_date:
+        return {"decision": None}
+    endpoint, drawn = result["endpoint"], result["drawn"]
+    units = ngettext("%(n)s drawn unit", "%(n)s drawn units", drawn["units"]) % {"n": f"{drawn['units']:,}"}
+    samples = ngettext("of %(n)s sample", "of %(n)s samples", drawn["samples"]) % {"n": f"{drawn['samples']:,}"}
+    return {
+        "decision": decision_in_words(result["decision"]),
+        "declared": declared_in_words(Requirement(**_declared(endpoint))),
+        "measure": capfirst(Measure(endpoint["name"]).label),
+        "figure": shown(result["figure"]),
+        "coverage": shown_share(result["coverage"]),
+        "rests_on": f"{units} {samples}",
+        "drawn_by": [drawn_by_in_words(row) for row in result["drawn_by"]],
+        "left_out": _left_out(drawn),
+    }
+
+
+def _declared(endpoint: Mapping[str, Any]) -> dict[str, Any]:
+    return {"measure": endpoint["name"], **{name: endpoint[name] for name in ("bar", "risk", "coverage")}}
+
+
+def _left_out(drawn: Mapping[str, Any]) -> str:
+    if not drawn["left_out"]:
+        return ""
+    if not drawn["units"]:
+        return _("How these labels came is not known, so the figures below are of these units and stand for no others.")
+    return ngettext(
+        "%(n)s unit that people settled: it was chosen, or how it came is not known.",
+        "%(n)s units that people settled: they were chosen, or how they came is not known.",
+        drawn["left_out"],
+    ) % {"n": f"{drawn['left_out']:,}"}
+
+
+def declared_in_words(requirement: Requirement) -> str:
+    """What a judge must show, in a sentence."""
+    given = {
+        "measure": requirement.get_measure_display(),
+        "bar": f"{requirement.bar:g}",
+        "coverage": f"{100 * requirement.coverage:g}%",
+        "risk": f"{100 * requirement.risk:g}%",
+    }
+    return _(
+        "%(measure)s surely %(bar)s or more, with %(coverage)s of the units scored; where it decides alone, at most "
+        "%(risk)s of what people fail passed, and of what they pass failed."
+    ) % {**given, "measure": capfirst(given["measure"])}
 
 
 def look_in_short(look: Look) -> dict[str, Any]:
@@ -322,6 +359,8 @@ def look(page: ProjectPage, key: str) -> HttpResponse:
             "judge": judge,
             "dimension": dimension,
             "cost": cost_of(next_look(criterion)),
+            "declared": declared_in_words(requirement_of(criterion)),
+            "requirement_url": f"{reverse('criterion', args=[page.project.slug, key])}#requirement",
             "back": judge_url(page, key, judge, dimension),
         }
         return page.render("reports/report_look.html", context)

@@ -240,47 +240,13 @@ WORDS = {
         "ratings fall into one category, so agreement by chance is high and kappa has little room above it. "
         "Read it beside the category shares."
     ),
-    # Reasons of a trust verdict, and the figures in them.
+    # Figures in remarks.
     "figure": gettext_noop("%(value)s (%(low)s to %(high)s)"),
     "figure_at_level": gettext_noop("%(value)s (%(low)s to %(high)s, %(level)s sure)"),
     "figure_without_interval": gettext_noop("%(value)s (%(why)s)"),
     "unknown": gettext_noop("unknown (%(why)s)"),
-    "few_labels_on_dev": gettext_noop(
-        "%(n)s samples with %(labels)s labels on dev are few: intervals want %(fewest)s samples."
-    ),
-    "few_labels_on_test": gettext_noop(
-        "%(n)s samples with %(labels)s labels on test are few: intervals want %(fewest)s samples."
-    ),
-    "few_labels_in_all": gettext_noop(
-        "%(n)s samples with %(labels)s labels in all are few: intervals want %(fewest)s samples."
-    ),
-    "ceiling_reached": gettext_noop(
-        "Less a person's, the judge's kappa is %(less)s: surely above %(margin)s; its own is %(kappa)s."
-    ),
-    "ceiling_missed": gettext_noop("Less a person's, the judge's kappa is %(less)s: surely below 0."),
-    "ceiling_open": gettext_noop(
-        "Less a person's, the judge's kappa is %(less)s: neither surely below 0 nor above -0.05."
-    ),
-    "ceiling_by_chance": gettext_noop(
-        "The judge does as well as people, but its kappa, %(kappa)s, is not surely above 0."
-    ),
-    "kappa_useful": gettext_noop("Its kappa is %(kappa)s: surely %(bar)s or more."),
-    "calibrated_useful": gettext_noop("Kappa once calibrated is %(kappa)s: surely %(bar)s or more."),
-    "kappa_low": gettext_noop(
-        "Its kappa is %(kappa)s: surely below %(bar)s; and %(why)s: labels by more people on the same samples "
-        "are missing."
-    ),
-    "calibrated_low": gettext_noop(
-        "Kappa once calibrated is %(kappa)s: surely below %(bar)s; and %(why)s: labels by more people on the "
-        "same samples are missing."
-    ),
-    "kappa_open": gettext_noop("Its kappa is %(kappa)s: not surely %(bar)s or more; and %(why)s."),
-    "calibrated_open": gettext_noop("Kappa once calibrated is %(kappa)s: not surely %(bar)s or more; and %(why)s."),
-    "no_single_people": gettext_noop("it was not held against single people"),
-    "no_kappa_of_people": gettext_noop("people's own kappa: %(why)s"),
     "auc_weak": gettext_noop("ROC AUC is %(auc)s: surely below %(bar)s."),
     "auc_turned": gettext_noop("ROC AUC is %(auc)s: surely below %(bar)s; if lower scores are better, say so."),
-    "auc_open": gettext_noop("ROC AUC is %(auc)s: not surely above 0.5."),
     "few_overlapping_groups": gettext_noop("fewer than %(n)s groups of samples were labelled by several people"),
     # What a judge may do, and what speaks for it and against it.
     "endpoint_kappa_unknown": gettext_noop("Its kappa with people is not known: %(why)s."),
@@ -294,6 +260,14 @@ WORDS = {
     "endpoint_less_people_open": gettext_noop(
         "Less a person's, its kappa is %(less)s: not surely %(bar)s or more, nor surely below; %(more)s."
     ),
+    "no_known_chance": gettext_noop(
+        "how the samples of this half came to be labelled is not known; an admin can declare it, or draw a batch"
+    ),
+    "none_drawn_on_test": gettext_noop(
+        "how the samples of the %(n)s scored units on test came to be labelled is not known; an admin can declare it, "
+        "or draw a batch"
+    ),
+    "region_after_endpoint": gettext_noop("a region is tried only when the endpoint has passed"),
     "labels_settle": gettext_noop("more drawn labels settle it with a chance of %(chance)s"),
     "labels_alone_hardly": gettext_noop("more labels alone will hardly settle it"),
     "labels_unplanned": gettext_noop("how many more labels it takes is not known"),
@@ -355,13 +329,6 @@ SPELLINGS: dict[str, dict[str, Callable[[Any], str]]] = {
     "figure": {"value": _FIGURE, "low": _FIGURE, "high": _FIGURE},
     "figure_at_level": {"value": _FIGURE, "low": _FIGURE, "high": _FIGURE, "level": _SHARE},
     "figure_without_interval": {"value": _FIGURE},
-    "ceiling_reached": {"margin": _FIGURE},
-    "kappa_useful": {"bar": _FIGURE},
-    "calibrated_useful": {"bar": _FIGURE},
-    "kappa_low": {"bar": _FIGURE},
-    "calibrated_low": {"bar": _FIGURE},
-    "kappa_open": {"bar": _FIGURE},
-    "calibrated_open": {"bar": _FIGURE},
     "auc_weak": {"bar": _FIGURE},
     "auc_turned": {"bar": _FIGURE},
     "endpoint_kappa_open": {"bar": _FIGURE},
@@ -375,6 +342,7 @@ SPELLINGS: dict[str, dict[str, Callable[[Any], str]]] = {
     "coverage_reached": {"share": _SHARE, "least": _SHARE},
     "coverage_low": {"share": _SHARE, "least": _SHARE},
     "region_certified": {"share": _SHARE, "risk": _SHARE},
+    "none_drawn_on_test": {"n": _COUNT},
     "units_open": {"n": _COUNT},
     "difference_without_interval": {"kappa": with_sign},
     "second_agrees_more": {"kappa": with_sign, "low": with_sign, "high": with_sign},

@@ -24,7 +24,7 @@ from frontend.batches.forms import WhoLabelsForm
 from frontend.reports.annotators import annotators_context, people_matrix
 from frontend.reports.compare import compare_context
 from frontend.reports.file import report_html
-from frontend.reports.in_words import plot_in_words, trust_in_words
+from frontend.reports.in_words import decision_in_words, plot_in_words
 from frontend.reports.judge import judge_context, triage_context
 from frontend.reports.looks import looks_section
 from frontend.reports.page import frame_context, report_context
@@ -76,7 +76,7 @@ def _in_short(page: ProjectPage, key: str, found: Overview) -> dict[str, Any]:
         {
             **row,
             "kappa": shown(row["kappa"]),
-            "trust": trust_in_words(row["trust"]),
+            "decision": decision_in_words(row["decision"]),
             "url": judge_url(page, key, row["judge"], row["dimension"]),
         }
         for row in found.judges

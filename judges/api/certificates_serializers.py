@@ -95,7 +95,7 @@ class Certificate(
     Shape,
     of=models.Certificate,
     shows="number criterion criterion_version judge judge_version judge_hash dimension label_fingerprint look level "
-    "out_of_date threshold higher_is_better calibrator cutpoints region kappa tpr tnr confusion error trust "
+    "out_of_date threshold higher_is_better calibrator cutpoints region kappa tpr tnr confusion error decision "
     "created_at created_by",
 ):
     criterion = s.CharField(source="look.criterion.key")
@@ -119,7 +119,12 @@ class Certificate(
         source="look.result.confusion", child=s.ListField(child=s.IntegerField()), help_text="[[tn, fp], [fn, tp]]"
     )
     error = Estimate(source="look.result.error", help_text="The share of wrong decisions.")
-    trust = FreeObject(source="look.result.trust", help_text="The verdict, and why.")
+    decision = FreeObject(
+        source="look.result.decision",
+        default=None,
+        allow_null=True,
+        help_text="What it may do, and why; null: of a look of before.",
+    )
     created_at = Moment()
     created_by = s.CharField(source="created_by.username", allow_null=True)
 

@@ -144,7 +144,8 @@ class ReportedCriterion(Stored):
 class ReportedJudge(JudgeFigures):
     title = s.CharField()
     kappa = Estimate(help_text="On pass and fail, or on labels where nothing says what passes.")
-    trust = FreeObject(help_text="The verdict, and why.")
+    decision = FreeObject(help_text="What it would come to by the dev half, and why; what speaks for and against it.")
+    drawn = FreeObject(help_text="How many settled units of the dev half have a known chance, and how many have none.")
     note = Remark(allow_null=True)
     caveat = Remark(allow_null=True)
     sweep = FreeObject(allow_null=True)

@@ -60,9 +60,14 @@ def look_at_test(
             settled_only=evidence.settled_only,
             is_dev=evidence.is_dev,
             judges=[said],
+            endpoint=evidence.endpoint,
         )
         asked = set(rests_on.samples())
-        rests_on = replace(rests_on, groups={name: one for name, one in evidence.groups.items() if name in asked})
+        rests_on = replace(
+            rests_on,
+            groups={name: one for name, one in evidence.groups.items() if name in asked},
+            chances={name: one for name, one in evidence.chances.items() if name in asked},
+        )
         fingerprint = fingerprint_of(rests_on, {"what": "look"})
         same = Look.objects.filter(
             criterion=criterion, judge__name=judge_name, fingerprint=fingerprint, promise=PROMISE
@@ -75,7 +80,12 @@ def look_at_test(
                 "looked_meanwhile",
                 _("Somebody looked in between: yours would be look %(number)s now.") % {"number": number},
             )
-        found = alignment.report.looked(alignment.report.Judged(alignment.report.reference_of(rests_on), said), number)
+        reference = alignment.report.reference_of(replace(rests_on, drawn_by=evidence.drawn_by))
+        found = alignment.report.looked(
+            alignment.report.Judged(reference, said),
+            number,
+            seconds=alignment.report.seconds_of_sample(evidence),
+        )
         if found.row["reason"] is not None:
             raise Conflict(
                 "nothing_to_see", _("Nothing was looked at: %(reason)s.") % {"reason": in_words(found.row["reason"])}
@@ -95,7 +105,7 @@ def look_at_test(
             promise=PROMISE,
             fingerprint=fingerprint,
             result=found.row,
-            samples={"dev": found.dev, "test": found.test},
+            samples={"dev": found.dev, "test": found.test, "chances": found.chances},
             created_by=user,
         )
         note(

@@ -4,11 +4,12 @@ it."""
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, cast
 
 from django.db import transaction
 from django.utils.translation import gettext as _
 
+from alignment.judging.decision import Endpoint, Name
 from annotate.core.errors import Invalid
 from annotate.core.trail import note
 from annotate.models import Criterion, Project, User
@@ -18,6 +19,12 @@ from judges.models import Measure, Requirement
 LOWEST_BAR = {Measure.KAPPA: 0.0, Measure.KAPPA_LESS_PEOPLE: -0.5}
 # A share to be bounded above, or below, that excludes less than half says nothing.
 HIGHEST_RISK = LOWEST_COVERAGE = 0.5
+
+
+def endpoint_of(criterion: Criterion) -> Endpoint:
+    """As the statistics take it."""
+    found = requirement_of(criterion)
+    return Endpoint(cast("Name", found.measure), found.bar, found.risk, found.coverage)
 
 
 def requirement_of(criterion: Criterion) -> Requirement:

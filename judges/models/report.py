@@ -71,17 +71,20 @@ class GroupSide(models.Model):
 #: 0: sides and numbers of looks began anew with each version of the criterion, and numbers with each judge.
 #: 1: one division and one count of looks per criterion key.
 #: 2: a region bounds false passes and false fails each (docs/decisions/0031-regions.md).
-PROMISE = 2
+#: 3: a decision on the declared endpoint, of drawn labels alone, what was not scored counted as wrong
+#: (docs/decisions/0027-one-decision.md); other intervals are at 95 %, each by itself.
+PROMISE = 3
 
 
 class Look(Created):
     """One look at the test part of a criterion, with one judge: never changed, never taken back.
 
     number: counts the looks at the criterion, of any version and with any judge, since each may be chosen after the
-    looks before. level: the confidence that its intervals have left (alignment.judging.looks). promise: the PROMISE
-    when it was taken. fingerprint: of all that it rests on.
-    result: everything that was fitted on dev and measured on test (alignment.report.looked), as plain JSON.
-    samples: {"dev": [their own ids], "test": {id: [tn, fp, fn, tp]}}.
+    looks before. level: the confidence that its endpoint and its region have left (alignment.judging.looks). promise:
+    the PROMISE when it was taken. fingerprint: of all that it rests on.
+    result: the decision, and all that was fitted on dev and measured on test (alignment.report.looked), as plain JSON.
+    samples: {"dev": [their own ids], "test": {id: [tn, fp, fn, tp]}, "chances": {id: [probability, stratum]}}, the last
+    two of drawn ones; looks of before have no chances.
     """
 
     project = models.ForeignKey("annotate.Project", on_delete=models.PROTECT, related_name="looks")

@@ -18,6 +18,7 @@ from annotate.core.blindness import SYSTEM
 from annotate.models import Criterion, Project
 from annotate.samples.read import groups_of, samples_named
 from annotate.verdicts.evidence_read import evidence_of
+from judges.core.requirement import endpoint_of
 from judges.core.scores_read import judge_scores, measured_by, whole_scores
 from judges.core.split import as_divided, divide
 
@@ -35,7 +36,15 @@ def full_evidence(
     whole = whole_scores(criterion, judge_name, reader=SYSTEM)
     measures = measured_by(criterion, whole)
     versions = _versions(criterion.project, judges)
-    found = replace(people, judges=judges, earlier=earlier, whole=whole, measures=measures, versions=versions)
+    found = replace(
+        people,
+        judges=judges,
+        earlier=earlier,
+        whole=whole,
+        measures=measures,
+        versions=versions,
+        endpoint=endpoint_of(criterion),
+    )
     groups = groups_of(criterion.project)
     return (
         replace(found, groups={name: groups[name] for name in found.samples() if name in groups}) if groups else found
@@ -115,6 +124,8 @@ def fingerprint_of(evidence: alignment.report.Evidence, parameters: dict[str, An
         add(["dropped", sorted((sample, list(gone)) for sample, gone in evidence.dropped.items())])
     if evidence.abstained:
         add(["abstained", evidence.abstained])
+    if evidence.endpoint != alignment.Endpoint():
+        add(["endpoint", evidence.endpoint.as_dict()])
     for judges in (evidence.judges, evidence.earlier, evidence.whole):
         add(len(judges))
         for judge in judges:

@@ -32,7 +32,7 @@ from judges.models import AlignmentReport, Judge, ScoreStatus
 from judges.reports.blind_read import as_read_by
 
 # Raised when the same data would give other figures or other plots, so that reports are made anew.
-FIGURES_VERSION = 6
+FIGURES_VERSION = 7
 
 # What a report compares judges with: settled units (annotate.labels.settled_read), or all that people labelled.
 Labels = Literal["settled", "all"]
@@ -95,7 +95,7 @@ def reports_of(project: Project) -> QuerySet[AlignmentReport]:
 
 @dataclass(frozen=True, slots=True)
 class Overview:
-    """One criterion's latest report in short: people's figure, and per judge name, kappa and verdict; and its plot."""
+    """One criterion's latest report in short: people's figure, and per judge name, kappa and decision; and its plot."""
 
     number: int
     created_at: datetime
@@ -110,7 +110,7 @@ _OVERVIEW = """
     SELECT DISTINCT ON (criterion_id) criterion_id, number, created_at, parameters->>'labels', result->'people', (
         SELECT coalesce(jsonb_agg(jsonb_build_object(
             'title', j->'title', 'judge', j->'judge', 'dimension', j->'dimension', 'kappa', j->'kappa',
-            'trust', j->'trust'
+            'decision', j->'decision'
         ) ORDER BY place), '[]') FROM jsonb_array_elements(result->'judges') WITH ORDINALITY AS one(j, place)
     ), coalesce(plots->>'forest', '')
     FROM judges_alignmentreport

@@ -9,6 +9,7 @@ from typing import Any
 
 from django.db import connection
 
+from annotate.batches.declared_draws import declare_draw
 from annotate.labels.consensus import settle_imported
 from annotate.models import Batch, Criterion, Label, Project, Rater, Sample, Task, Verdict
 from annotate.projects.write import create_project
@@ -65,6 +66,12 @@ def one_label_settles(*criteria: Criterion) -> None:
     """By an admin's word: of these criteria a label by one person, made elsewhere, is what judges are compared with."""
     for criterion in criteria:
         settle_imported(project=criterion.project, criterion=criterion, needed=1)
+
+
+def drawn_in_full(*criteria: Criterion) -> None:
+    """By an admin's word: the labels made elsewhere are of all samples there were."""
+    for criterion in criteria:
+        declare_draw(criterion=criterion, how="all")
 
 
 def add_judge(
@@ -182,7 +189,7 @@ GRADES = (1, 5, 4, 2, 5, 3, 4, 1)
 
 
 def graded_project(slug: str = "desk", *, count: int = 32) -> tuple[Project, dict[str, Sample]]:
-    """Two people's grades from 1 to 5 (4 and 5 pass) of `count` answers; Ben is one grade off in every fifth."""
+    """Two people's grades from 1 to 5 (4 and 5 pass) of all `count` answers; Ben is one grade off in every fifth."""
     project = make_project(slug, criteria=[TRISTATE, GRADE, OPTIONAL])
     samples = add_samples(project, [f"s{place:02}" for place in range(count)])
     grades = {name: GRADES[place % len(GRADES)] for place, name in enumerate(samples)}
@@ -191,7 +198,10 @@ def graded_project(slug: str = "desk", *, count: int = 32) -> tuple[Project, dic
         (name, "answer", "ben", min(5, grade + 1) if place % 5 == 0 else grade)
         for place, (name, grade) in enumerate(grades.items())
     ]
-    add_labels(project.criteria.get(key="grade"), samples, rows)
+    grade = project.criteria.get(key="grade")
+    add_labels(grade, samples, rows)
+    if rows:
+        drawn_in_full(grade)
     return project, samples
 
 

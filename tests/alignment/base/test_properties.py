@@ -65,10 +65,11 @@ from alignment import (
     slices_at_threshold,
     spearman,
     sweep,
-    trust_verdict,
     watch_drift,
     weighted_at_threshold,
+    weighted_grades,
     weighted_mean,
+    weighted_roc_auc,
 )
 from alignment.agreement.cohen import kappa_of_margins
 from alignment.base import tables as binary
@@ -219,9 +220,18 @@ OF_COLUMNS = {
         SIGNED,
         lambda j: weighted_at_threshold(j.score, j.positive, j.cluster, 2.5, *chances(j), **ASKED),
     ),
+    "weighted_grades": (
+        SIGNED,
+        lambda j: weighted_grades(places(j.score), places(j.human), 4, j.cluster, *chances(j), **ASKED),
+    ),
+    "weighted_roc_auc": (SHARE, lambda j: weighted_roc_auc(j.score, j.positive, j.cluster, *chances(j), **ASKED)),
     "mean_over_samples": (SHARE, lambda j: mean_over_samples(faithful(j), j.cluster, **ASKED)),
 }  # fmt: skip
 EVERY = OF_PEOPLE | WITH_A_JUDGE | OF_COLUMNS
+
+
+def places(score):
+    return np.array(labels(score)) - 1
 
 
 def labels(score):
@@ -952,6 +962,14 @@ UNDEFINED = {
             remark("no_positive"),
         ),
     ],
+    "weighted_grades": [
+        (lambda: weighted_grades([], [], 3, [], [], [], **NONE), remark("no_units")),
+        (lambda: weighted_grades([1, 1], [1, 1], 3, [1, 2], *DRAWN, **NONE), remark("one_category")),
+    ],
+    "weighted_roc_auc": [
+        (lambda: weighted_roc_auc([0.1, 0.9], [1, 1], [1, 2], *DRAWN, **NONE), remark("no_negative")),
+        (lambda: weighted_roc_auc(*EMPTY, [], [], **NONE), remark("no_positive")),
+    ],
     "mean_over_samples": [
         (lambda: mean_over_samples([], [], **NONE), remark("no_samples")),
         (lambda: mean_over_samples([faithfulness([])] * 2, [1, 2], **NONE), remark("undefined_in_every_sample")),
@@ -999,9 +1017,6 @@ def test_undefined_beyond_estimates():
     assert prevalence(BARE) == []
     with pytest.raises(ValueError, match="a mean needs ordered levels that are numbers"):
         mean_value(WORDS)
-    unknown = Estimate.undefined(remark("no_units"))
-    trust = trust_verdict(kappa=unknown, calibrated=None, auc=unknown, ceiling=None, labels=0, clusters=0)
-    assert trust.verdict == "not_enough_labels"
 
 
 #: Public functions that are always defined, or that say otherwise in no estimate (test_undefined_beyond_estimates, or
@@ -1012,7 +1027,7 @@ NO_ESTIMATE = {
     "expected_spread", "fit_calibrator", "fit_dawid_skene", "guessed_spread", "holm", "interval_caveat",
     "judge_views", "kappa_influence", "level_of_look", "mean_value", "more_groups", "on_scale", "paradox_note",
     "plannable", "plannable_from_estimate", "plannable_from_influence", "prevalence", "rarer_samples",
-    "reference_majority", "rest_label", "rogan_gladen", "seeded", "strata", "sweep", "trust_verdict", "two_digits",
+    "reference_majority", "rest_label", "rogan_gladen", "seeded", "strata", "sweep", "two_digits",
     "why_unidentified", "widening", "worth",
 }  # fmt: skip
 #: Metrics of one sample know neither clusters nor intervals. Their own tests hold bounds, order and undefined cases;

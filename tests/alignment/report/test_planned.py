@@ -5,26 +5,29 @@ import pytest
 
 from alignment import Estimate
 from alignment.base.estimate import remark
-from alignment.planning.sample_size import Plannable
+from alignment.planning.sample_size import Plannable, plannable_from_estimate
 from alignment.report import report_figures
-from alignment.report.planned import Growth, goal, more_samples
+from alignment.report.planned import Growth, goal
 from tests.alignment.report.building import evidence_of, judge, population
 
 
 def test_half_the_width_takes_four_times_the_samples():
     found = Estimate(0.6, 0.44, 0.76, n=1000, clusters=1000)
     # 1.96 instead of t's 1.9623: a plan is by the normal distribution.
-    assert more_samples(found, 0.08) == pytest.approx(3 * 1000, rel=5e-3)
-    assert more_samples(found, 0.04) == pytest.approx(15 * 1000, rel=5e-3)
+    assert plannable_from_estimate(found).more_for(0.08) == pytest.approx(3 * 1000, rel=5e-3)
+    assert plannable_from_estimate(found).more_for(0.04) == pytest.approx(15 * 1000, rel=5e-3)
 
 
 def test_an_interval_that_is_narrow_enough_needs_no_more():
-    assert more_samples(Estimate(0.6, 0.55, 0.65, n=50, clusters=50), 0.2) == 0
+    assert plannable_from_estimate(Estimate(0.6, 0.55, 0.65, n=50, clusters=50)).more_for(0.2) == 0
 
 
 def test_nothing_is_known_without_an_interval():
-    assert more_samples(Estimate.undefined(remark("no_units")), 0.1) is None
-    assert more_samples(Estimate(1.0, None, None, n=5, clusters=5, reason=remark("no_variation")), 0.1) is None
+    assert plannable_from_estimate(Estimate.undefined(remark("no_units"))).more_for(0.1) is None
+    assert (
+        plannable_from_estimate(Estimate(1.0, None, None, n=5, clusters=5, reason=remark("no_variation"))).more_for(0.1)
+        is None
+    )
 
 
 def test_what_a_plan_asks_for_is_enough_and_not_much_more():

@@ -132,7 +132,7 @@ def test_nothing_of_test_is_in_it():
 @pytest.mark.parametrize("lower", [False, True])
 def test_the_region_is_the_widest_of_its_steps_whose_bounds_on_test_stay_under_the_risk(lower):
     one, level = judged(evidence(noise=0.8, lower=lower)), level_of_look(2)
-    threshold = on_test(one, 2).row["threshold"]
+    threshold = on_test(one).row["threshold"]
     region = region_on_test(one, threshold, level)
     assert (region["threshold"], region["risk"], region["confidence"]) == (threshold, RISK, level)
     held = []

@@ -14,14 +14,18 @@ from django.utils import translation
 from alignment.base import caveats
 from alignment.base.estimate import remark
 from alignment.judging.ceiling import CeilingVerdict
-from alignment.judging.trust import Verdict
+from alignment.judging.decision import Verdict
 from frontend.reports.beside import VERDICTS
-from frontend.reports.in_words import PLOT_WORDS, in_words, plot_in_words, trust_in_words
+from frontend.reports.in_words import PLOT_WORDS, decision_in_words, in_words, plot_in_words
 from frontend.reports.remark_words import SPELLINGS, WORDS
 
 ROOT = Path(settings.BASE_DIR)
 #: Codes that only looks and reports of before have, which still say the same.
 STORED = {"errors_above_risk", "no_decision_so_far"}
+DECISION = {
+    "verdict": "cannot_tell", "reason": remark("no_units"), "more": 1200, "hours": 7.6, "for": [], "against": [],
+    "part": "test",
+}  # fmt: skip
 FIGURE = remark("figure", value=0.612, low=0.5, high=0.71)
 
 
@@ -59,11 +63,10 @@ def test_every_code_has_words_with_exactly_its_parameters() -> None:
 
 
 def test_every_verdict_has_words() -> None:
-    given = {"reason": remark("auc_open", auc=FIGURE), "more": None, "part": "dev"}
     for verdict in get_args(Verdict):
-        found = trust_in_words({**given, "verdict": verdict})
-        assert found["allows"].startswith("One may ")
-        assert found["forbids"].startswith("It does not ")
+        found = decision_in_words({**DECISION, "verdict": verdict})
+        assert found["verdict"]
+        assert found["meaning"].endswith(".")
     assert VERDICTS.keys() == {str(verdict) for verdict in CeilingVerdict}
 
 
@@ -79,9 +82,9 @@ def test_an_unknown_code_is_an_error() -> None:
         (remark("no_units"), "no units", "没有单元"),
         (remark("too_many_values", n=1000), "more than 1,000 different values: too many to take every two", None),
         (
-            remark("auc_open", auc=FIGURE),
-            "ROC AUC is 0.61 (0.50 to 0.71): not surely above 0.5.",
-            "ROC AUC 为 0.61（0.50 至 0.71）：不能肯定高于 0.5。",
+            remark("auc_tells", auc=FIGURE),
+            "ROC AUC is 0.61 (0.50 to 0.71): surely above 0.5.",
+            "ROC AUC 为 0.61（0.50 至 0.71）：可以肯定高于 0.5。",
         ),
         (
             remark("no_region", why=remark("false_passes_above_risk", n=80, found=0.05, high=0.123, risk=0.1)),
@@ -111,13 +114,22 @@ def test_words_and_figures(said: dict[str, object] | None, words: str, chinese: 
         assert chinese in (None, found)
 
 
-def test_a_verdict_says_how_many_samples_are_missing() -> None:
-    trust = {"verdict": "not_enough_labels", "reason": remark("no_units"), "more": 1200, "part": "test"}
-    with translation.override("zh-hans"):
-        assert trust_in_words(trust)["missing"] == "约需再标注 1,200 个样本"
+@pytest.mark.parametrize(
+    ("more", "hours", "words"),
+    [
+        (1200, 7.6, "about 1,200 more drawn samples, about 8 hours"),
+        (12, 0.4, "about 12 more drawn samples, less than an hour"),
+        (1, None, "about 1 more drawn sample"),
+        (None, None, ""),
+    ],
+)
+def test_a_decision_says_how_many_labels_are_missing(more: int | None, hours: float | None, words: str) -> None:
     with translation.override("en"):
-        assert trust_in_words({**trust, "more": 12})["missing"] == "about 12 more samples"
-        assert trust_in_words({**trust, "more": None})["missing"] == ""
+        assert decision_in_words({**DECISION, "more": more, "hours": hours})["missing"] == words
+    with translation.override("zh-hans"):
+        found = decision_in_words(DECISION)["missing"]
+        assert found.startswith("约需再")
+        assert "1,200" in found
 
 
 def test_a_plot_has_the_words_of_its_reader() -> None:

@@ -13,7 +13,7 @@ from django.utils.html import escape
 
 from annotate.models import Criterion, Label, User
 from annotate.projects.write import set_member
-from frontend.reports.in_words import trust_in_words
+from frontend.reports.in_words import decision_in_words
 from judges.certificates.write import issue_certificate, look_at_test
 from judges.models import PROMISE, Certificate, Look
 from judges.reports.write import freeze_report
@@ -64,7 +64,7 @@ def text_of(client: Client, **more: str) -> str:
 def test_before_any_look(grade: Criterion, page_of: PageOf) -> None:
     text = text_of(page_of("reviewer"))
     assert "Nobody has looked at test with this judge yet." in text
-    assert "the next is look 1, with intervals at 96.96 %, 1.1 times as wide as plain 95 % ones." in text
+    assert "the next is look 1, which decides at 96.96 %, by an interval 1.1 times as wide as a plain 95 % one." in text
     assert f'href="{LOOK}?judge=a%20%26%20b&amp;measures=grade"' in text
     assert "Issue the certificate" not in text
     assert not Look.objects.exists()
@@ -75,7 +75,8 @@ def test_the_cost_is_said_before(grade: Criterion, page_of: PageOf) -> None:
     text = client.get(f"{LOOK}?{urlencode(NAMED)}").content.decode()
     assert "Look at the test half with “<bdi>a &amp; b</bdi>”?" in text
     assert "this is look 1 at this criterion, counted over its versions and all judges" in text
-    assert "at 96.96 %, 1.1 times as wide as plain 95 % ones" in text
+    assert "It decides at 96.96 %, by an interval 1.1 times as wide as a plain 95 % one" in text
+    assert "declared for the criterion" in text
     assert not Look.objects.exists()
 
 
@@ -88,13 +89,21 @@ def test_a_look_is_taken_and_shown(grade: Criterion, page_of: PageOf) -> None:
     assert (look.number, look.created_by.username) == (1, "reviewer")
     text = text_of(client)
     assert "This was look 1. What it showed is below." in text
-    kappa = look.result["kappa"]
+    kappa = look.result["figure"]
     assert f"<b>{kappa['value']:.2f}</b>" in text
     assert f"{kappa['low']:.2f} to {kappa['high']:.2f}" in text
-    trust = trust_in_words(look.result["trust"])
-    for words in (trust["verdict"], escape(trust["reason"]), trust["allows"], "Look 1, version “<bdi>1</bdi>”"):
+    decision = decision_in_words(look.result["decision"])
+    for words in (
+        decision["verdict"],
+        escape(decision["reason"]),
+        decision["meaning"],
+        *map(escape, decision["supports"]),
+        "Kappa with people surely 0.4 or more, with 90% of the units scored",
+        "all samples, declared by an admin, on the command line",
+        "Look 1, version “<bdi>1</bdi>”",
+    ):
         assert words in text
-    assert "the next is look 2, with intervals at 99.24 %" in text
+    assert "the next is look 2, which decides at 99.24 %" in text
     assert "Test was looked at once with this judge." in text
     assert text.count('<tr><th scope="row">') > 10  # figures and reliability points, as tables
     # Not for reviewers.

@@ -61,11 +61,11 @@ def test_each_look_is_counted_and_costs(grade: Criterion, samples: dict[str, Sam
         look = look_at_test(criterion=grade, judge_name="good")
         assert (look.number, look.level) == (number, level_of_look(number))
         assert look.result["split"] == "test"
-        kappa = look.result["kappa"]
-        assert kappa["level"] == look.level
-        widths.append(kappa["high"] - kappa["low"])
+        figure = look.result["figure"]
+        assert figure["level"] == look.level
+        widths.append(figure["high"] - figure["low"])
         _one_label_says_otherwise(grade)
-    # The labels change a little from look to look, and the intervals' level a lot.
+    # The labels change a little from look to look, and the level a lot.
     assert widths == sorted(widths)
 
 
@@ -163,7 +163,7 @@ def test_a_certificate_says_everything(grade: Criterion) -> None:
     assert set(said) == {
         "number", "criterion", "criterion_version", "judge", "judge_version", "judge_hash", "dimension",
         "label_fingerprint", "look", "level", "out_of_date", "threshold", "higher_is_better", "calibrator", "cutpoints",
-        "region", "kappa", "tpr", "tnr", "confusion", "error", "trust", "created_at", "created_by",
+        "region", "kappa", "tpr", "tnr", "confusion", "error", "decision", "created_at", "created_by",
     }  # fmt: skip
     assert said["calibrator"] == result["calibrated"]["calibrator"]
     assert said["calibrator"]["method"] in ("platt", "isotonic")

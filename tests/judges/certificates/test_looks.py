@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 import pytest
 from sklearn.isotonic import IsotonicRegression
-from sklearn.metrics import brier_score_loss, cohen_kappa_score, log_loss, roc_auc_score
+from sklearn.metrics import brier_score_loss, cohen_kappa_score, roc_auc_score
 
-from alignment import Estimate, kappa_at_look, level_of_look
+from alignment import level_of_look
 from alignment.base.estimate import remark
 from alignment.calibration.calibrators import Calibrator
 from alignment.report import Judged, looked, reference_of
@@ -24,6 +24,7 @@ from tests.judges.building import (
     add_judge,
     add_labels,
     add_samples,
+    drawn_in_full,
     graded_project,
     make_project,
     scores_like,
@@ -49,6 +50,7 @@ def noisy_project(slug: str = "noisy", *, count: int = 160, noise: float = 0.6, 
         for at, rater in enumerate(("ann", "ben", "cat"))
     ]
     add_labels(project.criteria.get(), samples, rows)
+    drawn_in_full(project.criteria.get())
     scores = np.round(quality + rng.normal(scale=noise, size=count), 3) * (-1 if turned else 1)
     said = [(name, "answer", float(scores[place])) for place, name in enumerate(names)]
     add_judge(project, "judge", samples, said, dimension="grade", higher_is_better=not turned)
@@ -86,8 +88,6 @@ def test_every_figure_is_that_of_a_second_source(turned: bool) -> None:
     likely = Calibrator.from_dict(calibrated["calibrator"]).probability(scores)
     assert calibrated["brier"]["value"] == pytest.approx(brier_score_loss(people, likely))
     assert calibrated["kappa"]["value"] == pytest.approx(cohen_kappa_score(people, likely >= 0.5))
-    if calibrated["log_loss"]["value"] is not None:
-        assert calibrated["log_loss"]["value"] == pytest.approx(log_loss(people, likely))
     assert sum(point["observed"]["n"] for point in calibrated["points"]) == len(scores)
     for point in calibrated["points"]:
         inside = (likely >= point["lowest"]) & (likely <= point["highest"])
@@ -142,42 +142,35 @@ def platt(scores: Any, people: Any) -> Any:
     return lambda at: 1 / (1 + np.exp(-(weights[0] + weights[1] * at)))
 
 
-def test_intervals_are_at_the_level_of_the_look() -> None:
-    project = noisy_project()
-    judged, _ = columns(project)
+def test_only_endpoint_and_region_have_the_level_of_the_look() -> None:
+    judged, _ = columns(noisy_project())
     first, third = looked(judged, 1).row, looked(judged, 3).row
     for row, number in ((first, 1), (third, 3)):
-        level = level_of_look(number)
-        estimates = [row[name] for name in ("kappa", "tpr", "tnr", "roc_auc", "error", "ceiling")]
-        estimates += [row["calibrated"][name] for name in ("kappa", "brier", "ece")]
-        estimates += [
-            row["cutpoints"]["kappa"],
-            row["region"]["false_passes"],
-            row["region"]["false_fails"],
-            *(p["observed"] for p in row["calibrated"]["points"]),
-        ]
-        assert {one["level"] for one in estimates} == {level}
-        assert row["region"]["confidence"] == level
-    # Kappa's interval is made of the plain one.
-    widened = [kappa_at_look(Estimate(**{**first["kappa"], "level": level_of_look(1)}), 1), Estimate(**third["kappa"])]
-    assert widened[1].high - widened[1].low > widened[0].high - widened[0].low
-    assert third["kappa"]["value"] == first["kappa"]["value"]
+        assert row["figure"]["level"] == row["region"]["confidence"] == level_of_look(number)
+        estimates = [row[name] for name in ("kappa", "tpr", "tnr", "roc_auc", "error", "ceiling", "coverage")]
+        estimates += [row["calibrated"][name] for name in ("kappa", "brier")]
+        estimates += [row["cutpoints"]["kappa"], *(p["observed"] for p in row["calibrated"]["points"])]
+        assert {one["level"] for one in estimates} == {0.95}
+    assert first["kappa"] == third["kappa"]
+    assert third["figure"]["value"] == first["figure"]["value"] == pytest.approx(first["kappa"]["value"])
+    assert third["figure"]["low"] < first["figure"]["low"] < first["kappa"]["low"]
 
 
-def test_the_region_and_the_verdict_follow_from_the_figures() -> None:
+def test_the_region_and_the_decision_follow_from_the_figures() -> None:
     good = look_at_test(criterion=noisy_project("good", count=1000, noise=0.1).criteria.get(), judge_name="judge")
     region = good.result["region"]
     assert region["distance"] is not None
     assert region["false_passes"]["high"] <= region["risk"] == 0.1
     assert region["false_fails"]["high"] <= 0.1
-    assert good.result["trust"]["verdict"] in ("at_ceiling", "useful_once_calibrated")
-    assert good.result["trust"]["part"] == "test"
+    assert good.result["decision"]["verdict"] == "alone_in_region"
+    assert good.result["decision"]["part"] == "test"
     assert "The judge may decide" in region_in_words(region, True)
 
     bad = look_at_test(criterion=noisy_project("bad", noise=100).criteria.get(), judge_name="judge")
     assert bad.result["region"]["distance"] is None
-    assert region_in_words(bad.result["region"], True).startswith("No region: ")
-    assert bad.result["trust"]["verdict"] in ("no_signal", "not_enough_labels")
+    assert bad.result["decision"]["verdict"] in ("not_for_use", "cannot_tell")
+    assert bad.result["region"]["reason"] == remark("region_after_endpoint")
+    assert region_in_words(bad.result["region"], True) == "A region is tried only when the endpoint has passed."
 
 
 def test_a_look_keeps_its_samples() -> None:
@@ -221,12 +214,12 @@ def test_another_look_in_between() -> None:
 
 
 def test_what_a_look_does_not_rest_on_costs_no_other_one() -> None:
-    """Nor does an upgrade: the fingerprint is the one that the version before settled units gave."""
+    """Nor does an upgrade that leaves what a look promises as it is: the fingerprint is of data alone."""
     project, samples = graded_project(count=60)
     add_judge(project, "judge", samples, scores_like(samples), dimension="grade")
     criterion = project.criteria.get(key="grade")
     first = look_at_test(criterion=criterion, judge_name="judge")
-    assert first.fingerprint == "0f58a17ceb39bc2d4575c1d9ba57f3c08263acdbe4a4b6db0d5f13e908c040bf"
+    assert first.fingerprint == "cf2382613cf00639036ca3ec8f3fcd695e43972a63266cd09a666bc713220381"
     Sample.objects.filter(external_id__lt="s30").update(pipeline_version="v1", metadata={"topic": "tax"})
     evidence = full_evidence(criterion)
     assert len(set(evidence.versions.values())) == 2

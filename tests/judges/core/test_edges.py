@@ -424,7 +424,7 @@ def test_the_largest_scores_can_be_reckoned_with() -> None:
     assert build_report(criterion=grade_of(project)).result["judges"][0]["roc_auc"]["value"] is not None
 
 
-def test_the_verdict_without_pass_and_fail_needs_no_auc() -> None:
+def test_without_pass_and_fail_nothing_is_decided() -> None:
     options = [{"value": value} for value in "abc"]
     kind = {"key": "kind", "unit": "answer", "scale": "nominal", "prompt": "Which?", "options": options}
     project = make_project(criteria=[kind])
@@ -435,10 +435,10 @@ def test_the_verdict_without_pass_and_fail_needs_no_auc() -> None:
     add_labels(criterion, samples, rows)
     judged(project, samples, lambda place: values[place % 3], dimension="kind")
     (row,) = build_report(criterion=criterion).result["judges"]
-    assert (row["trust"]["verdict"], row["trust"]["part"]) == ("useful_once_calibrated", "all"), (
-        "a difference in which nothing varies is not certain"
+    assert row["decision"]["verdict"] == "cannot_tell"
+    assert in_words(row["decision"]["reason"]) == (
+        "Its kappa with people is not known: the criterion says nowhere which values pass."
     )
-    assert "AUC" not in in_words(row["trust"]["reason"])
 
 
 def test_ties_are_left_out_and_counted() -> None:

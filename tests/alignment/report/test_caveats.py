@@ -4,7 +4,7 @@ import pytest
 
 from alignment.base.caveats import FEW_OF_THE_RARER, FEW_SAMPLES, VERY_FEW_OF_THE_RARER
 from alignment.report import Evidence, Judged, JudgeScores, reference_of
-from alignment.report.trust import caveat_of, caveat_of_people
+from alignment.report.caveats import caveat_of, caveat_of_people
 from tests.alignment.report.building import PASS_FAIL
 
 

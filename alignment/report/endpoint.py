@@ -1,0 +1,119 @@
+"""The declared endpoint of a judge on one side of the samples, and what it may do by it."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from statistics import median
+from typing import Any
+
+from alignment.base.estimate import Estimate, Remark
+from alignment.judging.decision import Beside, Decision, Part, decision_on
+from alignment.judging.weighted import weighted_at_threshold, weighted_mean
+from alignment.report.comparison import Comparison
+from alignment.report.decisions import LEVEL
+from alignment.report.drawn import NO_KNOWN_CHANCE, Drawn, counted, drawn, settled_on
+from alignment.report.evidence import Evidence, UnitKey
+from alignment.report.people import ceiling_difference
+from alignment.report.planned import share_of
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Shown:
+    """What a judge shows on a side. figure: the endpoint, with what the judge did not score counted as wrong. coverage:
+    the share of the drawn settled units that it scored, at 95 %. drawn: the units that both are of. row: endpoint,
+    figure, coverage and how many units are drawn, as plain JSON."""
+
+    figure: Estimate
+    coverage: Estimate
+    drawn: Drawn
+    row: dict[str, Any]
+
+
+def shown_on(one: Comparison, decisions: Mapping[UnitKey, bool], *, is_dev: bool, level: float = LEVEL) -> Shown:
+    """``decisions``: pass or fail by the judge of the units of the side that it scored. ``level``: of the endpoint."""
+    reference = one.judged.reference
+    evidence = reference.evidence
+    settled = settled_on(reference, is_dev=is_dev)
+    counts = counted(evidence, settled)
+    known = drawn(reference, settled)
+    if not counts["units"]:
+        figure = coverage = Estimate.undefined(NO_KNOWN_CHANCE, level=level)
+    else:
+        decided = {unit: decisions.get(unit, not reference.positive[unit]) for unit in known.units}
+        figure = _figure(one, decided, known, level)
+        scored = [unit in decisions for unit in known.units]
+        coverage = weighted_mean(scored, *known.design, bounds=(0.0, 1.0))
+    endpoint = evidence.endpoint.as_dict()
+    row = {"endpoint": endpoint, "figure": figure.as_dict(), "coverage": coverage.as_dict(), "drawn": counts}
+    return Shown(figure, coverage, known, row)
+
+
+def _figure(one: Comparison, decided: dict[UnitKey, bool], known: Drawn, level: float) -> Estimate:
+    reference = one.judged.reference
+    if reference.evidence.endpoint.name == "kappa_less_people":
+        weights = {unit: 1 / chance for unit, chance in zip(known.units, known.probability, strict=True)}
+        return ceiling_difference(reference, replace(one, decisions=decided, open_decisions={}), level, weights)
+    passed = [reference.positive[unit] for unit in known.units]
+    judge = [float(decided[unit]) for unit in known.units]
+    cluster, probability, stratum = known.design
+    return weighted_at_threshold(judge, passed, cluster, 0.5, probability, stratum, level=level).kappa
+
+
+def decide(
+    one: Comparison,
+    shown: Shown,
+    beside: Beside,
+    *,
+    part: Part,
+    region: Estimate | None = None,
+    next_level: float | None = None,
+    seconds: float | None = None,
+) -> Decision:
+    """``region``, ``next_level`` and ``seconds`` as in ``decision_on``."""
+    reference = one.judged.reference
+    return decision_on(
+        reference.evidence.endpoint,
+        shown.figure,
+        shown.coverage,
+        region=region,
+        beside=beside,
+        part=part,
+        next_level=next_level,
+        share=share_of(reference, dev=part == "dev"),
+        seconds=seconds,
+    )
+
+
+def decision_on_dev(one: Comparison, less_people: Estimate, caveat: Remark | None) -> dict[str, Any]:
+    """What the judge would come to by the dev part, day to day: {"decision", "drawn"} as plain JSON.
+
+    ``less_people``: its kappa less a person's. Undefined where its decisions are: without pass and fail nothing is
+    decided, and there are no sides.
+    """
+    judged, row = one.judged, one.row["at_threshold"]
+    evidence = judged.reference.evidence
+    shown = shown_on(one, one.decisions, is_dev=True)
+    if row["reason"] is not None:
+        shown = replace(shown, figure=Estimate.undefined(row["reason"]), coverage=Estimate.undefined(row["reason"]))
+    beside = Beside(
+        kappa=Estimate(**row["kappa"]),
+        less_people=less_people,
+        auc=None if row["reason"] is not None else judged.roc_auc(judged.dev, "dev roc_auc"),
+        open_units=open_on(evidence, is_dev=True),
+        caveat=caveat,
+    )
+    decision = decide(one, shown, beside, part="dev", seconds=seconds_of_sample(evidence))
+    return {"decision": decision.as_dict(), "drawn": shown.row["drawn"]}
+
+
+def open_on(evidence: Evidence, *, is_dev: bool) -> int:
+    """How many labelled units of a side people are not done with."""
+    sides = evidence.is_dev
+    return sum(why == "open" and sides.get(unit[0]) is is_dev for unit, why in evidence.unsettled.items())
+
+
+def seconds_of_sample(evidence: Evidence) -> float | None:
+    """People's time for the labels of a sample, by the median of the choices that were timed; None where none was."""
+    timed = [gap for gap in evidence.seconds if gap is not None]
+    if not timed:
+        return None
+    return median(timed) * len(evidence.units) / len({sample for sample, _ in evidence.units})
