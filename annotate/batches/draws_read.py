@@ -12,8 +12,9 @@ from django.db.models import Exists, F, Func, JSONField, Min, OuterRef, Q, Query
 from django.db.models.functions import Collate
 
 import alignment
-from annotate.labels.read import counting_labels, is_carried
-from annotate.models import Batch, BatchSample, Criterion, DeclaredDraw, Sample, Task, User
+from annotate.labels.read import counting_labels, is_carried, undecided_labels
+from annotate.labels.settled_read import HOLDING, STANDING, Standing
+from annotate.models import Batch, BatchSample, Criterion, DeclaredDraw, Sample, Task, User, Verdict
 from annotate.models.batch import (
     OPEN_TASK_STATUSES,
     RUNNING_BATCH_STATUSES,
@@ -22,6 +23,7 @@ from annotate.models.batch import (
     Purpose,
     TaskStatus,
 )
+from annotate.models.label import DECIDED_METHODS
 from annotate.samples.read import asked_by
 
 _WAITING = (BatchStatus.DRAFT, *RUNNING_BATCH_STATUSES)
@@ -51,16 +53,20 @@ def draws_of(criterion: Criterion) -> QuerySet[Batch]:
 
 def _finished(draws: QuerySet[Batch]) -> QuerySet[Batch]:
     """Those of which nothing is left to label. One that ended early is finished if it was labelled in random order:
-    what was labelled is a random part of it. One in the order of import is, once each of its samples has a label."""
-    left = Task.objects.filter(batch=OuterRef("pk"), status__in=OPEN_TASK_STATUSES)
-    given = Task.objects.filter(
-        batch=OuterRef("batch"), sample=OuterRef("sample"), status=TaskStatus.SUBMITTED, purpose=Purpose.LABEL
+    what was labelled is a random part of it. One in the order of import is, once each of its samples has a label; not
+    if a person left whose samples no other could take."""
+    tasks = Task.objects.filter(batch=OuterRef("pk"))
+    left = tasks.filter(status__in=OPEN_TASK_STATUSES)
+    same = Task.objects.filter(batch=OuterRef("batch"), sample=OuterRef("sample"), purpose=Purpose.LABEL)
+    waiting = left.filter(~Exists(same.filter(status=TaskStatus.SUBMITTED)), purpose=Purpose.LABEL)
+    given_up = tasks.filter(
+        ~Exists(same.exclude(status=TaskStatus.RELEASED)), purpose=Purpose.LABEL, status=TaskStatus.RELEASED
     )
-    waiting = left.filter(~Exists(given), purpose=Purpose.LABEL)
-    ended = Q(status__in=[BatchStatus.ADJUDICATING, BatchStatus.CLOSED])
+    # Not where each expertise has people of its own: some are quicker than others.
+    at_random = Q(selection__method=_PLANNED, tag_key="")
     in_full = Q(status__in=RUNNING_BATCH_STATUSES) & ~Q(Exists(left))
-    ended_well = ended & (Q(selection__method=_PLANNED) | ~Q(Exists(waiting)))
-    return draws.filter(in_full | ended_well)
+    ended = Q(status__in=[BatchStatus.ADJUDICATING, BatchStatus.CLOSED]) & (at_random | ~Q(Exists(waiting)))
+    return draws.filter(in_full | ended).filter(at_random | ~Q(Exists(given_up)))
 
 
 def finished_draw(criterion: Criterion) -> Batch | None:
@@ -103,58 +109,119 @@ class Drawn:
     by: list[alignment.report.DrawnBy]
 
 
-def drawn_samples(criterion: Criterion) -> Drawn:
-    """What stands here is all that a guarantee may rest on."""
+def drawn_samples(criterion: Criterion, *, settled_only: bool = True) -> Drawn:
+    """What stands here is all that a guarantee may rest on. settled_only: of figures in which a single label settles
+    nothing, and a second one that was chosen does (`_Settling`)."""
     draw, declared = finished_draw(criterion), declared_draw(criterion)
-    own: list[Q] = []
+    settling = _Settling.of(criterion)
+    came_so: set[str] = set()
     known: dict[str, tuple[float, int]] = {}
     sources: list[tuple[alignment.report.DrawnBy, Collection[str]]] = []
+
+    def add(said: alignment.report.DrawnBy, chances: Mapping[str, tuple[float, int]], own: Sequence[Q]) -> None:
+        known.update(chances)
+        raters = _own_raters(criterion, own)
+        picked = settling.one_by_one(raters, chances) & settling.settled if settled_only else set()
+        came_so.update((raters.keys() & chances.keys()) - picked)
+        sources.append((said, chances))
+
     if draw is not None:
-        before = _before(draw)
-        asked = draw.criteria.get(key=criterion.key)
-        earlier = _with_label(asked, before)
         asking = asked_by(Sample.objects.filter(project_id=criterion.project_id), criterion)
         rows = BatchSample.objects.filter(batch=draw, probability__isnull=False, sample__in=asking)
+        before = _before(draw)
+        earlier = set(_raters(draw.criteria.get(key=criterion.key), before))
+        if settled_only:
+            earlier -= settling.one_by_one(_own_raters(criterion, before), earlier)
         drawn = {
             name: (probability, stratum)
             for name, probability, stratum in rows.values_list("sample__external_id", "probability", "stratum")
             if name not in earlier and probability is not None and stratum is not None
         }
-        known = {**dict.fromkeys(earlier, (1.0, 0)), **drawn}
         how = "planned" if draw.selection["method"] == _PLANNED else draw.selection["method"]
-        sources.append((_said(how, draw.created_by, draw.created_at, draw.number), drawn))
-        sources.append((_said("before", draw.created_by, draw.created_at, draw.number), earlier))
-        own += [*before, Q(task__batch=draw)]
+        add(_said(how, draw.created_by, draw.created_at, draw.number), drawn, [Q(task__batch=draw)])
+        said = _said("before", draw.created_by, draw.created_at, draw.number)
+        add(said, dict.fromkeys(earlier, (1.0, 0)), [*before, Q(task__batch=draw)])
     if declared is not None:
         covered = chances_declared(declared, elsewhere(criterion, declared.declared_at), since=draw)
         new = {name: probability for name, probability in covered.items() if name not in known}
-        known |= _in_strata(new, after=max((stratum for _, stratum in known.values()), default=0))
         said = _said(f"declared_{declared.how}", declared.declared_by, declared.declared_at, None)
-        sources.append((said, new))
-        own.append(Q(task__isnull=True, updated_at__lte=declared.declared_at))
-    came_so, labelled = _labelled(criterion, own), _with_label(criterion, [Q()])
-    chances = {name: known[name] for name in sorted(known) if name in came_so or name not in labelled}
+        strata = _in_strata(new, after=max((stratum for _, stratum in known.values()), default=0))
+        add(said, strata, [Q(task__isnull=True, updated_at__lte=declared.declared_at)])
+    chances = {name: known[name] for name in sorted(known) if name in came_so or name not in settling.people}
     counted = [(said, len(came_so & chances.keys() & set(names))) for said, names in sources]
     return Drawn(chances, [said._replace(samples=samples) for said, samples in counted if samples])
 
 
-def _labelled(criterion: Criterion, own: Sequence[Q]) -> set[str]:
-    """Samples with such a label on this version; or with one on an earlier version that was carried over or given anew:
-    it came as the one before."""
-    found = _with_label(criterion, own)
-    if criterion.version > 1:
-        versions = Criterion.objects.filter(project=criterion.project_id, key=criterion.key)
-        earlier = [_with_label(one, own) for one in versions.filter(version__lt=criterion.version)]
-        since = [Q(is_carried()), Q(task__batch__relabels__isnull=False)]
-        found |= set().union(*earlier) & _with_label(criterion, since)
+@dataclass(frozen=True, slots=True)
+class _Settling:
+    """people: of each labelled sample who labelled it. settled: samples of which something is settled; single: of which
+    something rests on one label that settles nothing."""
+
+    people: Mapping[str, Collection[int]]
+    settled: set[str]
+    single: set[str]
+
+    @classmethod
+    def of(cls, criterion: Criterion) -> _Settling:
+        verdicts = Verdict.objects.filter(criterion=criterion).alias(standing=STANDING).order_by()
+        names = verdicts.values_list("sample__external_id", flat=True).distinct()
+        people = _raters(criterion, [Q()])
+        several = {name for name, raters in people.items() if len(raters) > 1}
+        settled = several | set(names.filter(standing__in=HOLDING))
+        return cls(people, settled, set(names.filter(standing=Standing.SINGLE)) | people.keys() - settled)
+
+    def one_by_one(self, own: Mapping[str, Collection[int]], names: Collection[str]) -> set[str]:
+        """Of these samples those that one person labelled as they came, where some of them wait for a second label or a
+        reviewer: which ones get that is chosen. Where none waits there was nothing to choose."""
+        alone = {name for name in names if len(own.get(name, ())) == 1}
+        return alone if alone & self.single else set()
+
+
+def _raters(criterion: Criterion, any_of: Sequence[Q]) -> dict[str, set[int]]:
+    """Of each sample with a label that counts and is one of these, who gave them; one statement each, which PostgreSQL
+    joins at once."""
+    labels = counting_labels().filter(criterion=criterion).order_by()
+    found: dict[str, set[int]] = {}
+    for one in any_of:
+        for name, rater in labels.filter(one).values_list("sample__external_id", "rater").distinct():
+            found.setdefault(name, set()).add(rater)
     return found
 
 
-def _with_label(criterion: Criterion, any_of: Sequence[Q]) -> set[str]:
-    """Samples with a label that counts and is one of these; one statement each, which PostgreSQL joins at once."""
-    labels = counting_labels().filter(criterion=criterion).order_by()
-    names = (labels.filter(one).values_list("sample__external_id", flat=True).distinct() for one in any_of)
-    return set(chain.from_iterable(names))
+def _own_raters(criterion: Criterion, own: Sequence[Q]) -> dict[str, set[int]]:
+    """The same, of these on this version; and of labels that were carried over from one of these on an earlier version,
+    or given anew: they came as the ones before.
+
+    All of those or none: where a change touched some values only, those of the others are left until each sample that
+    lost its label was answered again, skipped in that batch or decided by a reviewer.
+    """
+    if criterion.version == 1:
+        return _raters(criterion, own)
+    renewed = Q(task__batch__relabels__isnull=False)
+    here = _raters(criterion, [one & ~Q(is_carried()) & ~renewed for one in own])
+    earlier = Criterion.objects.filter(project=criterion.project_id, key=criterion.key, version__lt=criterion.version)
+    before: dict[str, set[int]] = {}
+    for one in earlier:
+        for name, people in _raters(one, own).items():
+            before.setdefault(name, set()).update(people)
+    since = _raters(criterion, [Q(is_carried()), renewed]).keys()
+    if before.keys() <= since | _given_up(criterion):
+        for name in before.keys() & since:
+            here.setdefault(name, set()).update(before[name])
+    return here
+
+
+def _given_up(criterion: Criterion) -> set[str]:
+    """Samples without a label that counts which somebody was asked to label anew, and could not; or a reviewer did."""
+    renewing = Task.objects.filter(
+        batch__project=criterion.project_id,
+        batch__relabels__key=criterion.key,
+        batch__relabels__version__lt=criterion.version,
+    )
+    undecided = undecided_labels().filter(criterion=criterion)
+    decided = Verdict.objects.filter(criterion=criterion, method__in=DECIDED_METHODS)
+    rows = (renewing.filter(status=TaskStatus.SKIPPED), undecided, decided)
+    return set(chain.from_iterable(one.values_list("sample__external_id", flat=True) for one in rows))
 
 
 def _before(draw: Batch) -> list[Q]:
@@ -241,7 +308,7 @@ class HowLabelled:
 
 def how_labelled(criterion: Criterion) -> HowLabelled:
     drawn, declared = drawn_samples(criterion), declared_draw(criterion)
-    labelled = _with_label(criterion, [Q()])
+    labelled = _raters(criterion, [Q()]).keys()
     chosen = labelled - drawn.chances.keys()
     made = set(elsewhere(criterion).values_list("external_id", flat=True))
     if declared is not None:

@@ -7,7 +7,7 @@ Lists of samples are given in one array: PostgreSQL takes at most 65,535 paramet
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import reduce
 from operator import or_
@@ -31,10 +31,34 @@ def samples_named(project: Project, names: Collection[str]) -> QuerySet[Sample]:
 
 
 def groups_of(project: Project, names: Collection[str] | None = None) -> dict[str, str]:
-    """Of those samples, of all or of these, whose group is not their own id: the group, by own id."""
-    samples = Sample.objects.filter(project=project) if names is None else samples_named(project, names)
+    """Of those samples, of all or of these, whose group is not their own id: the group, by own id.
+
+    A group that is named by the id of a sample of another group is part of that one: the answer `kb-001` came first,
+    then its later versions in the group `kb-001`, and then it got a group itself.
+    """
+    every = Sample.objects.filter(project=project)
+    found = _group_keys(every if names is None else samples_named(project, names))
+    links, asked = dict(found), set[str]()
+    while names is not None and (more := set(links.values()) - links.keys() - asked):
+        asked |= more
+        links |= _group_keys(samples_named(project, more))
+    ends = {name: _end(links, name) for name in found}
+    return {name: end for name, end in ends.items() if end != name}
+
+
+def _group_keys(samples: QuerySet[Sample]) -> dict[str, str]:
     grouped = samples.exclude(group_key="").exclude(group_key=F("external_id"))
     return dict(grouped.order_by(Collate("external_id", "C")).values_list("external_id", "group_key"))
+
+
+def _end(links: Mapping[str, str], name: str) -> str:
+    """Where it leads to; the first by name of those that lead to each other."""
+    way = [name]
+    while (after := links.get(way[-1])) is not None:
+        if after in way:
+            return min(way[way.index(after) :])
+        way.append(after)
+    return way[-1]
 
 
 def samples_keyed(keys: Collection[int]) -> QuerySet[Sample]:

@@ -33,7 +33,7 @@ def evidence_of(criterion: Criterion, *, reader: Reader, settled_only: bool = Tr
     """
     columns, verdicts = rating_columns(criterion, reader=reader), verdict_columns(criterion, reader=reader)
     samples = {sample for sample, _ in (*columns.units, *verdicts.values)}
-    seconds, drawn = seconds_per_choice(criterion), drawn_samples(criterion)
+    seconds, drawn = seconds_per_choice(criterion), drawn_samples(criterion, settled_only=settled_only)
     hurried = too_fast_tasks(task for task in columns.tasks if task is not None)
     return replace(
         _of_people(criterion, columns, verdicts),

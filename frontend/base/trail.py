@@ -41,7 +41,7 @@ NOTED = {
     ),
     "criterion.required": gettext_noop(
         "said what a judge must show on %(subject)s: %(measure)s at least %(bar)s; alone, of each kind %(risk)s "
-        "wrong at most; scored, at least %(coverage)s."
+        "wrong at most; scored, at least %(coverage)s; looks taken before: %(looks)s."
     ),
     "batch.created": gettext_noop("made batch %(number)s, “%(subject)s”, of %(samples)s samples."),
     "batch.opened": gettext_noop("opened batch %(number)s, “%(subject)s”: %(tasks)s tasks."),

@@ -43,7 +43,8 @@ class AlignmentView(ProjectAPIView):
         """How well judges agree with people on a criterion.
 
         As `manage.py align` prints it: every judge, or the one named, at the threshold that is best on the dev half of
-        the samples, measured there by cross-fitting (docs/statistics.md).
+        the samples, measured there by cross-fitting (docs/statistics.md). Samples get their half at a report or a look;
+        those without one are not on dev yet.
 
         Judges are compared with what people settled. `labels=all`: with all that they labelled.
         """

@@ -13,7 +13,7 @@ from alignment.judging.decision import Endpoint, Name
 from annotate.core.errors import Invalid
 from annotate.core.trail import note
 from annotate.models import Criterion, Project, User
-from judges.models import Measure, Requirement
+from judges.models import Look, Measure, Requirement
 
 # Of each measure the lowest bar: a kappa of 0 is guessing, and half a kappa below people is no agreement with them.
 LOWEST_BAR = {Measure.KAPPA: 0.0, Measure.KAPPA_LESS_PEOPLE: -0.5}
@@ -38,6 +38,9 @@ def require(
 ) -> Requirement:
     """Declares what judges must show on the criterion. Later looks use it; what earlier ones decided stays as stated.
 
+    After a look it is declared by what that showed. So the next look has another number, also on the same labels, and
+    the trail says how many there were.
+
     Raises Invalid, naming the field, for what is no measure or lies outside its range.
     """
     if measure not in Measure.values:
@@ -49,6 +52,7 @@ def require(
         "risk": _within("risk", risk, 0.01, HIGHEST_RISK, _("from 0.01, and below 0.5.")),
         "coverage": _within("coverage", coverage, LOWEST_COVERAGE, math.nextafter(1, 2), _("from 0.5 to 1.")),
     }
+    named = {"project_id": criterion.project_id, "criterion_key": criterion.key}
     with transaction.atomic():
         # Locked as by looks: one is taken by what was declared before it, or by what is declared after.
         Project.objects.select_for_update(no_key=True).get(pk=criterion.project_id)
@@ -60,7 +64,8 @@ def require(
             setattr(found, name, value)
         found.updated_by = actor
         found.save()
-        note(actor=actor, action="criterion.required", subject=criterion.key, project=criterion.project, **given)
+        said = {**given, "looks": Look.objects.filter(**named).count()}
+        note(actor=actor, action="criterion.required", subject=criterion.key, project=criterion.project, **said)
     return found
 
 

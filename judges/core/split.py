@@ -9,11 +9,13 @@ import hashlib
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
+from django.db.models import Exists, OuterRef
+
 import alignment
-from annotate.core.rows import fetch_all
+from annotate.labels.read import counting_labels
 from annotate.models import Criterion
-from annotate.samples.read import groups_of
-from judges.models import GroupSide, Side
+from annotate.samples.read import groups_of, samples_named
+from judges.models import GroupSide, Score, Side
 
 DEV_SHARE = 0.5
 # Where samples of several sides come to one group: what was seen once can't be locked again.
@@ -34,12 +36,13 @@ def divide(criterion: Criterion, strata: Mapping[str, bool]) -> dict[str, bool]:
     """
     found = _sides(criterion)
     group_of = groups_of(criterion.project, strata.keys())
-    new = _new_sides(criterion, found, _of_groups(strata, group_of))
+    new = _new_sides(criterion, found, strata, group_of)
     if new:
         GroupSide.objects.bulk_create(
             (
                 GroupSide(project_id=criterion.project_id, criterion_key=criterion.key, group=group, side=side)
-                for group, side in new.items()
+                # In one order, so that two that do this at once can't wait for each other.
+                for group, side in sorted(new.items())
             ),
             batch_size=5000,
             ignore_conflicts=True,
@@ -50,9 +53,11 @@ def divide(criterion: Criterion, strata: Mapping[str, bool]) -> dict[str, bool]:
 
 
 def as_divided(criterion: Criterion, strata: Mapping[str, bool]) -> dict[str, bool]:
-    """What `divide` would return now. Nothing is stored, so samples without a side may get another one later."""
+    """What `divide` returned when it was asked last, where nothing is stored. Samples that have no side yet may come to
+    test, and so are no dev."""
     found, group_of = _sides(criterion), groups_of(criterion.project, strata.keys())
-    return _of_samples(strata, group_of, {**found, **_new_sides(criterion, found, _of_groups(strata, group_of))})
+    open_groups = _of_groups(strata, group_of).keys() - found.keys()
+    return _of_samples(strata, group_of, {**found, **dict.fromkeys(open_groups, Side.TEST)})
 
 
 def sides_of(criterion: Criterion, names: Collection[str]) -> dict[str, bool]:
@@ -60,22 +65,15 @@ def sides_of(criterion: Criterion, names: Collection[str]) -> dict[str, bool]:
     return _of_samples(names, groups_of(criterion.project, names), _sides(criterion))
 
 
-# With the group that a sample of this name has come to since.
-_STORED = """
-    SELECT m."group", m.side, s.group_key FROM judges_groupside m
-    LEFT JOIN annotate_sample s
-      ON s.project_id = m.project_id AND s.external_id = m."group" AND s.group_key <> ''
-    WHERE m.project_id = %s AND m.criterion_key = %s
-"""
-
-
 def _sides(criterion: Criterion) -> dict[str, Side]:
-    """The side of every group. A group that a sample came to later has the strongest of its own and the sample's."""
-    stored = fetch_all(_STORED, [criterion.project_id, criterion.key])
-    found = {group: Side(side) for group, side, _since in stored}
-    for _name, side, since in stored:
-        if since:
-            found[since] = min(found.get(since, Side(side)), Side(side), key=_STRONGEST.index)
+    """The side of every group. A group that others came to later has the strongest of all."""
+    stored = GroupSide.objects.filter(project=criterion.project_id, criterion_key=criterion.key)
+    rows = list(stored.values_list("group", "side"))
+    since = groups_of(criterion.project, [group for group, _side in rows])
+    found: dict[str, Side] = {}
+    for name, side in rows:
+        group = since.get(name, name)
+        found[group] = min(found.get(group, Side(side)), Side(side), key=_STRONGEST.index)
     return found
 
 
@@ -92,17 +90,39 @@ def _of_samples(names: Iterable[str], group_of: Mapping[str, str], found: Mappin
     return {name: side == Side.DEV for name, side in sides if side in (Side.DEV, Side.TEST)}
 
 
-def _new_sides(criterion: Criterion, sides: Mapping[str, Side], strata: Mapping[str, bool]) -> dict[str, Side]:
-    """Of the groups that have none; strata: of groups."""
-    new = sorted(strata.keys() - sides.keys())
+def _new_sides(
+    criterion: Criterion, sides: Mapping[str, Side], strata_of_samples: Mapping[str, bool], group_of: Mapping[str, str]
+) -> dict[str, Side]:
+    """Of the groups that have none."""
+    strata = _of_groups(strata_of_samples, group_of)
+    new = strata.keys() - sides.keys()
     if not new:
         return {}
+    names = [name for name in strata_of_samples if group_of.get(name, name) in new]
+    seen = {group_of.get(name, name): Side.DEV for name in _shown_whole(criterion, names)}
+    left, sides = sorted(new - seen.keys()), {**sides, **seen}
     seed = abs(criterion.project.seed)
     if sides:
-        chosen = _balanced(seed, new, sides, strata)
+        chosen = _balanced(seed, left, sides, strata)
     else:
-        chosen = alignment.dev_test_split(new, [strata[name] for name in new], seed=seed, dev_share=DEV_SHARE).tolist()
-    return {name: Side.DEV if is_dev else Side.TEST for name, is_dev in zip(new, chosen, strict=True)}
+        chosen = alignment.dev_test_split(
+            left, [strata[name] for name in left], seed=seed, dev_share=DEV_SHARE
+        ).tolist()
+    return seen | {name: Side.DEV if is_dev else Side.TEST for name, is_dev in zip(left, chosen, strict=True)}
+
+
+def _shown_whole(criterion: Criterion, names: Collection[str]) -> Collection[str]:
+    """Those of which all could see what people and judges say: on an earlier version of the criterion that says nowhere
+    what passes there are no halves."""
+    earlier = Criterion.objects.filter(
+        project=criterion.project_id, key=criterion.key, version__lt=criterion.version, passes=[]
+    )
+    if not earlier.exists():
+        return ()
+    labelled = counting_labels().filter(sample=OuterRef("pk"), criterion__in=earlier)
+    scored = Score.objects.filter(sample=OuterRef("pk"), run__created_at__lt=criterion.created_at)
+    shown = samples_named(criterion.project, names).filter(Exists(labelled), Exists(scored))
+    return set(shown.values_list("external_id", flat=True))
 
 
 def _balanced(seed: int, new: Sequence[str], sides: Mapping[str, Side], strata: Mapping[str, bool]) -> list[bool]:

@@ -9,13 +9,14 @@ from django.core.management import CommandError, call_command
 
 from alignment.judging.looks import level_of_look
 from annotate.core.errors import Conflict
-from annotate.models import Criterion, Label, Project, Sample, User
+from annotate.models import AuditEntry, Criterion, Label, Project, Sample, User
 from annotate.projects.criteria import add_criteria
 from annotate.projects.write import set_member
 from judges.certificates.apply import apply_certificate
 from judges.certificates.gate import gate
 from judges.certificates.triage_read import latest_look
 from judges.certificates.write import issue_certificate, look_at_test
+from judges.core.requirement import require
 from judges.models import PROMISE, Look
 from tests.annotate.factories import GRADE
 from tests.clients import client_of
@@ -164,3 +165,15 @@ def test_what_is_out_of_date_is_not_certified(grade: Criterion) -> None:
     with pytest.raises(Conflict) as refused:
         issue_certificate(look=look)
     assert refused.value.code == "out_of_date"
+
+
+def test_what_is_declared_after_a_look_is_paid(grade: Criterion) -> None:
+    """Whoever has seen kappa may choose the bar by it: that is another look, and the trail says it came after one."""
+    first = look_at_test(criterion=grade, judge_name="good")
+    declared = {"measure": "kappa", "bar": 0.9, "risk": 0.1, "coverage": 0.9}
+    require(criterion=grade, **declared)
+    assert AuditEntry.objects.get(action="criterion.required").details == {**declared, "looks": 1}
+    second = look_at_test(criterion=grade, judge_name="good")
+    assert (second.number, second.level) == (2, level_of_look(2))
+    assert [look.result["endpoint"]["bar"] for look in (first, second)] == [0.4, 0.9]
+    assert look_at_test(criterion=grade, judge_name="good") == second

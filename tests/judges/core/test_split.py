@@ -35,16 +35,6 @@ def test_the_first_division_is_stratified_and_repeatable(project: Project) -> No
     assert divide(criterion, strata) == sides
 
 
-def test_who_only_looks_sees_the_sides_that_would_be_kept(project: Project) -> None:
-    criterion = Criterion.objects.get(project=project)
-    names = _samples(project, 0, 30)
-    for upto in (10, 30):
-        strata = {name: place % 4 == 0 for place, name in enumerate(names[:upto])}
-        seen, kept = as_divided(criterion, strata), GroupSide.objects.count()
-        assert kept == (0 if upto == 10 else 10)
-        assert divide(criterion, strata) == seen == as_divided(criterion, strata)
-
-
 def test_later_samples_and_changed_verdicts_move_no_sample(project: Project) -> None:
     criterion = Criterion.objects.get(project=project)
     names = _samples(project, 0, 10)

@@ -206,7 +206,8 @@ def test_who_was_labelled_later_is_stood_for_by_the_draw(
 
 
 def test_a_second_draw_stands_for_what_the_first_left(world: World, grade: Criterion) -> None:
-    label(open_batch(batch=make(world, grade)))
+    batch = open_batch(batch=make(world, grade))
+    label(count_single_labels(batch=batch))
     first = drawn_samples(grade).chances
     label(open_batch(batch=make(world, grade, 30)))
     second = drawn_samples(grade).chances
