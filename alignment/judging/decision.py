@@ -30,7 +30,7 @@ import numpy as np
 from scipy.special import ndtr
 
 from alignment.base.estimate import Estimate, Remark, remark, rounded_share
-from alignment.base.interval import normal_quantile, t_quantile
+from alignment.base.interval import NO_SPREAD, normal_quantile, t_quantile
 from alignment.planning.sample_size import two_digits
 
 Name = Literal["kappa", "kappa_less_people"]
@@ -159,13 +159,14 @@ def decision_on(
         return found("cannot_tell", _undefined(endpoint, figure))
     if figure.clusters < FEWEST_GROUPS:
         few = remark("endpoint_of_few", n=figure.clusters, fewest=FEWEST_GROUPS)
-        return found("cannot_tell", few, FEWEST_GROUPS - figure.clusters)
+        planned = _planned(figure, endpoint, next_level) or 0
+        return found("cannot_tell", few, max(FEWEST_GROUPS - figure.clusters, planned))
     if coverage.value is None or coverage.value < endpoint.coverage:
         return found("cannot_tell", _coverage_low(endpoint, coverage))
     if figure.high is not None and figure.high < endpoint.bar:
         return found("not_for_use", _missed(endpoint, figure))
     if figure.low is None or figure.low < endpoint.bar:
-        missing = more_groups(figure, endpoint.bar, figure.level if next_level is None else next_level)
+        missing = _planned(figure, endpoint, next_level)
         return found("cannot_tell", _open(endpoint, figure, missing), missing)
     if part == "test" and region is not None and region.value is not None:
         return found("alone_in_region", _certified(endpoint, region))
@@ -182,7 +183,7 @@ def more_groups(figure: Estimate, bar: float, level: float) -> int | None:
 
     (A plan for a half-width of |d| settles it in half of the cases: what comes out lies above or below what is there.)
     se is the arm of the interval on the side of the bar in t quantiles. None: no interval, or more than MOST times the
-    present groups: more labels alone will hardly settle it.
+    present groups: even so many would settle it with a smaller chance.
 
     Source: assurance, O'Hagan, Stevens & Campbell (2005), Pharmaceutical Statistics 4.
 
@@ -193,7 +194,7 @@ def more_groups(figure: Estimate, bar: float, level: float) -> int | None:
         return None
     away = figure.value - bar
     arm = figure.value - figure.low if away >= 0 else figure.high - figure.value
-    if arm <= 0:
+    if arm <= NO_SPREAD:
         return None
     error = arm / t_quantile(figure.clusters - 1, figure.level)
     groups = np.arange(figure.clusters + 1, MOST * figure.clusters + 1)
@@ -201,6 +202,10 @@ def more_groups(figure: Estimate, bar: float, level: float) -> int | None:
     spread, needed = np.sqrt(error**2 - left**2), normal_quantile(level) * left
     settled = np.flatnonzero(ndtr((away - needed) / spread) + ndtr((-away - needed) / spread) >= ASSURANCE)
     return int(groups[settled[0]]) - figure.clusters if settled.size else None
+
+
+def _planned(figure: Estimate, endpoint: Endpoint, next_level: float | None) -> int | None:
+    return more_groups(figure, endpoint.bar, figure.level if next_level is None else next_level)
 
 
 def _undefined(endpoint: Endpoint, figure: Estimate) -> Remark:
@@ -212,7 +217,8 @@ def _undefined(endpoint: Endpoint, figure: Estimate) -> Remark:
 def _open(endpoint: Endpoint, figure: Estimate, missing: int | None) -> Remark:
     more = remark("labels_settle", chance=ASSURANCE)
     if missing is None:
-        more = remark("labels_unplanned") if figure.low is None else remark("labels_alone_hardly")
+        hardly = remark("labels_alone_hardly", times=MOST, chance=ASSURANCE)
+        more = remark("labels_unplanned") if figure.low is None else hardly
     if endpoint.name == "kappa":
         return remark("endpoint_kappa_open", kappa=told(figure), bar=endpoint.bar, more=more)
     return remark("endpoint_less_people_open", less=told(figure), bar=endpoint.bar, more=more)

@@ -269,7 +269,9 @@ WORDS = {
     ),
     "region_after_endpoint": gettext_noop("a region is tried only when the endpoint has passed"),
     "labels_settle": gettext_noop("more drawn labels settle it with a chance of %(chance)s"),
-    "labels_alone_hardly": gettext_noop("more labels alone will hardly settle it"),
+    "labels_alone_hardly": gettext_noop(
+        "%(times)s times as many labels would settle it with a chance below %(chance)s"
+    ),
     "labels_unplanned": gettext_noop("how many more labels it takes is not known"),
     "kappa_reached": gettext_noop("Its kappa is %(kappa)s: surely %(bar)s or more."),
     "kappa_below": gettext_noop("Its kappa is %(kappa)s: surely below %(bar)s."),
@@ -334,6 +336,7 @@ SPELLINGS: dict[str, dict[str, Callable[[Any], str]]] = {
     "endpoint_kappa_open": {"bar": _FIGURE},
     "endpoint_less_people_open": {"bar": _FIGURE},
     "labels_settle": {"chance": "{:.0%}".format},
+    "labels_alone_hardly": {"chance": "{:.0%}".format},
     "kappa_reached": {"bar": _FIGURE},
     "kappa_below": {"bar": _FIGURE},
     "less_people_reached": {"bar": _FIGURE},
