@@ -16,6 +16,7 @@ from bench.promises import SEED, Promise, Row, at_least, share
 
 PASSES = 0.8  # how far above the bar a sample is on average, in units of one label's own noise
 SAMPLES_DIFFER = 1.0
+FEW = 0.2
 
 
 class Labels(NamedTuple):
@@ -28,11 +29,14 @@ class Labels(NamedTuple):
     like_these: float
 
 
-def labels_of(rng: np.random.Generator, *, people: int, samples: int, each: int, differ: float) -> Labels:
+def labels_of(
+    rng: np.random.Generator, *, people: int, samples: int, each: int, differ: float, few: bool = False
+) -> Labels:
     """A person passes a sample that is better than the person is strict, within a label's noise; all are normal.
 
-    Each sample goes to ``each`` people, in turns; ``differ``: how much people differ in strictness."""
-    strict = rng.normal(0, differ, people)
+    Each sample goes to ``each`` people, in turns; ``differ``: how much people differ in strictness. ``few``: one in
+    five is stricter by 2.5 of that than the others, who are alike."""
+    strict = differ * (np.where(rng.random(people) < FEW, 2.0, -0.5) if few else rng.normal(0, 1, people))
     turns = (
         rng.permutation(samples * each) % people
         if each == 1
@@ -43,7 +47,11 @@ def labels_of(rng: np.random.Generator, *, people: int, samples: int, each: int,
     passes = (good[sample] - strict[turns] + rng.normal(0, 1, sample.size) > 0).astype(np.int64)
     apart = 1 + SAMPLES_DIFFER**2
     own = norm.cdf((PASSES - strict) / apart**0.5)
-    return Labels(passes, turns, sample, float(own.mean()), float(norm.cdf(PASSES / (apart + differ**2) ** 0.5)))
+    like_these = float(norm.cdf(PASSES / (apart + differ**2) ** 0.5))
+    if few:
+        some, most = norm.cdf((PASSES - differ * np.array([2.0, -0.5])) / apart**0.5)
+        like_these = float(FEW * some + (1 - FEW) * most)
+    return Labels(passes, turns, sample, float(own.mean()), like_these)
 
 
 def intervals(labels: Labels) -> tuple[Estimate, Estimate]:
@@ -77,6 +85,7 @@ PROMISE = Promise(
     claim="The share that passes for people like these holds over people and samples; for these people, over samples.",
     worlds="Each sample goes to one person, in turns, or to two or all of them. People’s strictness is normal. "
     "Moderate: of four, the most lenient passes some 80 %, the strictest 60 %; great: 90 and 45 %. "
+    "*A few*: one in five is much stricter than the others, which four people can’t know; we do not promise it. "
     "*Before*: the interval over samples, read as one of what people like these pass.",
 )
 
@@ -98,3 +107,9 @@ def rows(runs: float) -> Iterator[Row]:
                 at_least(like_these, count, 0.95),
             )
             yield Row(f"{world}: these", "", share(these, count), "≥ 95 %", at_least(these, count, 0.95))
+    for people in (4, 8):
+        count = round(1000 * runs)
+        found = [held(rng, people=people, samples=200, each=1, differ=1.0, few=True) for _ in range(count)]
+        before, _, like_these = (sum(row[at] for row in found) for at in range(3))
+        world = f"{people} people, a few much stricter: like these"
+        yield Row(world, share(before, count), share(like_these, count), "stated", True)
