@@ -7,8 +7,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import betaln, expit, logit, xlog1py, xlogy
 
-from alignment.base.arrays import Array, Floats, Ints, cluster_rows, same_length, sums_by, verdicts
+from alignment.base.arrays import Array, Floats, Ints, cluster_rows, renumbered, same_length, sums_by, verdicts
 from alignment.base.estimate import NO_UNITS, Estimate
+from alignment.base.totals import ratio
 
 #: The rates betted on: odds of an error as multiples of those certified.
 ODDS = (1.25, 1.5, 2.0, 3.0, 5.0, 10.0, 30.0)
@@ -25,8 +26,8 @@ class DriftWatch:
     who doesn't bet on what comes straight after an error, so that a streak of errors is one piece of evidence.
     ``alarm`` is the first arrival at which the latter reached 1/alpha, None so far. ``streaks``: there is no alarm, and
     the former has reached it now: errors come in a row, and a rise can't be told from a streak. ``low`` and ``high``
-    hold the error rate at all arrivals at once. ``error`` is the last of them; its n counts decisions. ``left_out``
-    decisions came after others of their cluster.
+    hold the error rate of what is settled at all arrivals at once; before anything is, ``rate`` is nan. ``error`` is
+    the last of them; its n counts decisions. ``left_out`` decisions came after others of their cluster.
     """
 
     certified: float
@@ -44,16 +45,28 @@ class DriftWatch:
 
 
 def watch_drift(
-    wrong: ArrayLike, cluster: ArrayLike, arrived: ArrayLike, certified: float, *, alpha: float = 0.05
+    wrong: ArrayLike,
+    cluster: ArrayLike,
+    arrived: ArrayLike,
+    certified: float,
+    *,
+    waiting: ArrayLike | None = None,
+    alpha: float = 0.05,
 ) -> DriftWatch:
-    """Audited decisions, in the order in which their labels arrived, against the certified error rate.
+    """Audited decisions, in the order in which their first labels arrived, against the certified error rate.
 
-    ``wrong`` (the judge differs from people), ``cluster`` and ``arrived`` (anything that sorts; equal values arrived
-    together) have shape (decisions,). However often one looks, and whenever one stops, the chance that ``alarm`` is
-    ever set is at most ``alpha`` while, after an arrival that was not all wrong, no more than the share ``certified``
-    of a sample's decisions is wrong on average. So errors may be chained, in streaks of any length, as long as nothing
-    that is right lies in a streak. The chance that ``streaks`` is ever set is at most ``alpha`` while no more than
-    ``certified`` is wrong on average whatever went before: where errors are chained, it is set more often, and says so.
+    ``wrong`` (the judge differs from people), ``cluster``, ``arrived`` (anything that sorts; equal values arrived
+    together) and ``waiting`` (people are not done with it; None: they are with all) have shape (decisions,). What
+    people differ on is settled last, and there judges err most: in the order in which things are settled, errors at an
+    unchanged rate come late and look like a rise. So what waits keeps its place, and each gambler has of it what he
+    would have at least, whatever comes of it. In ``rate``, ``low``, ``high`` and ``error`` it is not.
+
+    However often one looks, and whenever one stops, the chance that ``alarm`` is ever set is at most ``alpha`` while,
+    after an arrival that was not all wrong, no more than the share ``certified`` of a sample's decisions is wrong on
+    average. So errors may be chained, in streaks of any length, as long as nothing that is right lies in a streak. A
+    stretch of hard samples, of which some are wrong and some are right, is a rise while it lasts, and may be called
+    one. The chance that ``streaks`` is ever set is at most ``alpha`` while no more than ``certified`` is wrong on
+    average whatever went before: where errors are chained, it is set more often, and says so.
     Each cluster counts once, by its share s of wrong decisions among those that arrived first: five claims of one
     answer are one piece of evidence, however alike they are.
 
@@ -79,7 +92,8 @@ def watch_drift(
     True
     """
     errors, (row, rows), when = verdicts(wrong), cluster_rows(cluster), np.asarray(arrived)
-    same_length(wrong=errors, cluster=row, arrived=when)
+    waits = np.zeros(errors.size, dtype=np.bool_) if waiting is None else verdicts(waiting, "waiting")
+    same_length(wrong=errors, cluster=row, arrived=when, waiting=waits)
     for name, share in (("certified rate", certified), ("alpha", alpha)):
         if not 0 < share < 1:
             raise ValueError(f"the {name} lies between 0 and 1, not {share}")
@@ -87,23 +101,26 @@ def watch_drift(
     first = np.full(rows, times.size)
     np.minimum.at(first, row, arrival)
     counted = arrival == first[row]
-    wrong_share = sums_by(row[counted], errors[counted], rows) / np.bincount(row[counted], minlength=rows)
     # Arrivals that only bring more of clusters already counted are none.
     happened, arrival_of = np.unique(first, return_inverse=True)
-    each = np.arange(happened.size)
-    of_arrival, counts = sums_by(arrival_of, wrong_share, happened.size), np.bincount(arrival_of)
-    mean = of_arrival / np.maximum(counts, 1)
-    log_e = _log_e(wrong_share, np.ones(rows), arrival_of, happened.size, certified)
-    apart = _log_e(mean, 1 - np.append(0.0, mean)[:-1], each, happened.size, certified)
+    bounds = [_means(said[counted], row[counted], rows) for said in (errors & ~waits, errors | waits)]
+    log_e = _log_e(bounds[0], np.ones(rows), arrival_of, happened.size, certified)
+    least, most = (_means(shares, arrival_of, happened.size) for shares in bounds)
+    # Of the bet the part that is made for sure where it is won, and that may be made where it is lost.
+    part = 1 - np.where(least >= certified, np.append(0.0, most)[:-1], np.append(0.0, least)[:-1])
+    apart = _log_e(least, part, np.arange(happened.size), happened.size, certified)
     alarms = np.flatnonzero(apart >= -np.log(alpha))
-    total, clusters = of_arrival.cumsum(), counts.cumsum()
-    rate = total / np.maximum(clusters, 1)
+    settled = counted & ~waits
+    present, place = renumbered(row[settled])
+    shares, at = _means(errors[settled], place, present.size), arrival_of[present]
+    total, clusters = (sums_by(at, each, happened.size).cumsum() for each in (shares, np.ones(present.size)))
+    rate = ratio(total, clusters)
     low, high = _sequence(total, clusters, alpha)
     name = "error rate, mean over samples; confidence sequence, valid at every look"
     error = Estimate.undefined(NO_UNITS, method=name, level=1 - alpha)
-    if rate.size:
+    if present.size:
         last = float(rate[-1]), float(low[-1]), float(high[-1])
-        error = Estimate(*last, 1 - alpha, int(counted.sum()), rows, name)
+        error = Estimate(*last, 1 - alpha, int(settled.sum()), present.size, name)
     return DriftWatch(
         certified=certified,
         alpha=alpha,
@@ -118,6 +135,11 @@ def watch_drift(
         error=error,
         left_out=int((~counted).sum()),
     )
+
+
+def _means(said: Array, row: Ints, rows: int) -> Floats:
+    """Of each row, shape (rows,); each has something."""
+    return sums_by(row, said, rows) / np.bincount(row, minlength=rows)
 
 
 def _log_e(share: Floats, part: Floats, arrival: Ints, arrivals: int, certified: float) -> Floats:
@@ -136,7 +158,7 @@ def _log_e(share: Floats, part: Floats, arrival: Ints, arrivals: int, certified:
     return np.logaddexp(mean, np.log(waiting))
 
 
-def _sequence(total: Floats, clusters: Ints, alpha: float) -> tuple[Floats, Floats]:
+def _sequence(total: Floats, clusters: Floats, alpha: float) -> tuple[Floats, Floats]:
     """Both ends of the confidence sequence, shape (arrivals,), by bisection on either side of the rate so far."""
     missed = clusters - total
     mixed = betaln(PRIOR + total, PRIOR + missed) - betaln(PRIOR, PRIOR)

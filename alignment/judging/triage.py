@@ -176,6 +176,7 @@ def certified_region(
     distances: Sequence[float],
     *,
     probability: ArrayLike | None = None,
+    least: float = 1.0,
     risk: float = RISK,
     confidence: float = CONFIDENCE,
     higher_is_better: bool = True,
@@ -188,14 +189,16 @@ def certified_region(
 
     ``score``, ``positive`` (people's verdict) and ``cluster`` (the group) are test, shape (units,); ``threshold`` and
     ``distances`` (falling) were fixed before test was looked at (``distance_steps``). ``probability``: the chance by
-    which each unit's group was drawn; None: all by the same. From the first distance on, each step is tested at level
-    1 - confidence by both bounds (``mean_share_bound``), until one of them is above ``risk``; the last step before is
-    the region. In a fixed sequence every test has the full level, and so has each of two bounds that must both hold:
-    the chance that a region is certified in which either share is truly above ``risk`` is at most 1 - confidence.
+    which each unit's group was drawn; None: all by the same. ``least``: the least chance of any group that might have
+    been drawn, which counts where it is below all of these: of groups that hardly ever come, often none has come. From
+    the first distance on, each step is tested at level 1 - confidence by both bounds (``mean_share_bound``), until one
+    of them is above ``risk``; the last step before is the region. In a fixed sequence every test has the full level,
+    and so has each of two bounds that must both hold: the chance that a region is certified in which either share is
+    truly above ``risk`` is at most 1 - confidence.
     Later looks at the same test cost: pass ``level_of_look(k)`` as confidence.
 
     No region: the first step fails. ValueError: distances that don't fall or are negative, a risk or confidence
-    outside (0, 1), a probability outside (0, 1], and as ``risk_coverage``.
+    outside (0, 1), a probability or least one outside (0, 1], and as ``risk_coverage``.
 
     Source: Angelopoulos, Bates, Candès, Jordan & Lei (2021), Learn then Test; two bounds: Berger (1982),
     Technometrics 24.
@@ -214,7 +217,7 @@ def certified_region(
         if not 0 < share < 1:
             raise ValueError(f"the {name} lies between 0 and 1, not {share}")
     wrong = wrong_decisions(scores, human, threshold, higher_is_better)
-    worth, single = _worths(row, rows, probability)
+    worth, single = _worths(row, rows, probability, least)
 
     def bound(far: Bools, name: str, undefined: Remark) -> Estimate:
         return mean_share_bound(
@@ -248,14 +251,15 @@ def distance_steps(
     clusters: int,
     *,
     probability: ArrayLike | None = None,
+    least: float = 1.0,
     steps: int = STEPS,
     risk: float = RISK,
     confidence: float = CONFIDENCE,
 ) -> list[float]:
     """Distances for ``certified_region`` from dev, shape (units,): from those so far that few are farther, down to 0.
 
-    ``clusters`` is the number of groups on test, ``probability`` the chance by which each unit's group was drawn. The
-    first step reaches as far in as it takes for test to bring, if it is like dev, enough groups with a unit that people
+    ``clusters`` is the number of groups on test; ``probability`` and ``least`` as in ``certified_region``. The first
+    step reaches as far in as it takes for test to bring, if it is like dev, enough groups with a unit that people
     fail, and enough with one that they pass, for a bound of ``risk`` where none is wrong (``clusters_needed``), with
     two standard deviations to spare; and it holds at least a fifth of dev, because one early error must not end a long
     sequence. The others follow in equal shares. Where dev has too few groups of a kind, only 0.
@@ -266,7 +270,7 @@ def distance_steps(
     """
     scores, human, (row, rows) = finite(dev_score, "score"), verdicts(dev_positive), cluster_rows(dev_cluster)
     same_length(score=scores, positive=human, cluster=row)
-    worth, single = _worths(row, rows, probability)
+    worth, single = _worths(row, rows, probability, least)
     needed = (1 + math.sqrt(1 + clusters_needed(risk, confidence, single=single))) ** 2
     away, of_dev = np.abs(scores - threshold), needed * rows / max(clusters, 1)
     reach = min(_reach(away[kind], row[kind], worth[kind], of_dev) for kind in (human, ~human))
@@ -277,18 +281,18 @@ def distance_steps(
     return [*sorted({float(f"{away:.12g}") for away in quantiles if away > 0}, reverse=True), 0.0]
 
 
-def _worths(row: Ints, rows: int, probability: ArrayLike | None) -> tuple[Floats, bool]:
+def _worths(row: Ints, rows: int, probability: ArrayLike | None, least: float) -> tuple[Floats, bool]:
     """Of each unit the least chance of any cluster over that of its own, and whether clusters are single units that
     were drawn alike (``mean_share_bound``)."""
     chance = np.ones(row.size) if probability is None else finite(probability, "probability")
     same_length(cluster=row, probability=chance)
-    if ((chance <= 0) | (chance > 1)).any():
+    if ((chance <= 0) | (chance > 1)).any() or not 0 < least <= 1:
         raise ValueError("a probability of being drawn lies above 0, up to 1")
     first = np.zeros(rows)
     first[row] = chance
     if (first[row] != chance).any():
         raise ValueError("a cluster has more than one probability")
-    worth = chance.min(initial=1.0) / chance
+    worth = chance.min(initial=least) / chance
     return worth, rows == row.size and bool((worth == 1).all())
 
 

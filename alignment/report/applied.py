@@ -95,8 +95,8 @@ def applied(
 class Audit:
     """error: share of a sample's decisions that are wrong, averaged over the audited samples; its n counts units.
 
-    alarm: when it was shown for the first time that this is more than was certified; None: it was not. streaks: it
-    would be, had errors not come in a row or all at once; a rise can't be told from a streak.
+    alarm: the first labels of the sample by which it is shown that this is more than was certified; None: it is not.
+    streaks: it would be, had errors not come in a row or all at once; a rise can't be told from a streak.
     """
 
     error: Estimate
@@ -111,21 +111,23 @@ def audited(
     arrived: Mapping[UnitKey, datetime],
     certified: float,
 ) -> Audit:
-    """The judge's decisions against people's, in the order in which people's became known (``arrived``, of the units
-    to be counted). The chance of a false alarm is at most 5 %, however often one looks, also where errors come in
-    streaks.
+    """The judge's decisions against people's, in the order in which people's first labels came (``arrived``, of the
+    units to be counted, settled or not). The chance of a false alarm is at most 5 %, however often one looks, also
+    where errors come in streaks, and where what people differ on is settled late.
 
     ``threshold``: the certified one, None for a judge that answers with labels. ``certified``: the error rate not to be
     exceeded, between 0 and 1.
     """
     # A label of a judge that was certified on scores is a failure, and the other way round.
     judged = Judged(reference, replace(said, numbers={}) if threshold is None else replace(said, labels={}))
-    units = [unit for unit in judged.decided if unit in arrived]
+    units = sorted(arrived.keys() & judged.scores.keys())
     decisions = decisions_at(judged, units, threshold)
-    wrong = [decisions[unit] != reference.positive[unit] for unit in units]
+    waiting = [unit not in reference.positive for unit in units]
+    wrong = [decisions[unit] != reference.positive.get(unit, decisions[unit]) for unit in units]
     moments = sorted({arrived[unit] for unit in units})
     place = {moment: at for at, moment in enumerate(moments)}
     order = np.array([place[arrived[unit]] for unit in units], dtype=np.int64)
-    watch = watch_drift(wrong, reference.clusters(units), order, certified, alpha=ALPHA)
+    clusters = reference.clusters(units)
+    watch = watch_drift(wrong, clusters, order, certified, waiting=waiting, alpha=ALPHA)
     alarm = None if watch.alarm is None else moments[int(watch.arrived[watch.alarm])]
     return Audit(watch.error, alarm, watch.streaks)

@@ -21,6 +21,7 @@ from alignment.judging.weighted import weighted_mean
 from alignment.report.comparison import Comparison
 from alignment.report.drawn import Drawn, drawn, settled_on
 from alignment.report.judged import Judged
+from alignment.report.lots import whole_or_by_lot
 from alignment.report.reference import Reference
 
 NO_DISTANCE = remark("no_distance")
@@ -86,7 +87,8 @@ def region_on_test(
     ``threshold``: that of ``on_test``, the best on all of dev; None for a judge that answers with labels. The distances
     tried come from dev as well. ``level``: the confidence that this look is worth (alignment.judging.looks). ``risk``:
     what each kind of error may come to. Units of samples that were chosen do not enter, and others weigh one over the
-    chance by which theirs was drawn (``Evidence.chances``).
+    chance by which theirs was drawn (``Evidence.chances``); of a group of which only some samples were drawn, one
+    counts (``whole_or_by_lot``).
 
     {"threshold", "distance", "risk", "confidence", "false_passes", "false_fails", "inside", "tried", "reason"}: without
     a region ``distance`` is None and ``reason`` says why. The two kinds of error stand from 0 to their bounds (in the
@@ -95,12 +97,15 @@ def region_on_test(
     """
     if threshold is None:
         return no_region(None, level, risk, NO_DISTANCE)
-    dev, test = (drawn(judged.reference, units) for units in (judged.dev, judged.test))
+    reference, chances = judged.reference, judged.reference.evidence.chances
+    dev, test = (drawn(reference, whole_or_by_lot(reference.evidence, units)) for units in (judged.dev, judged.test))
+    least = min((one.probability for one in chances.values()), default=1.0)
     steps = distance_steps(
         *_columns(judged, dev),
         threshold,
         len(set(test.cluster)),
         probability=dev.probability,
+        least=least,
         risk=risk,
         confidence=level,
     )
@@ -109,6 +114,7 @@ def region_on_test(
         threshold,
         steps,
         probability=test.probability,
+        least=least,
         risk=risk,
         confidence=level,
         higher_is_better=judged.said.higher_is_better,

@@ -137,7 +137,7 @@ class Drift(Shape, of=Watched, shows="certified_error units samples error alarm 
     certified_error = Of("The upper bound of that on test; null: it can't be watched.", source="certified")
     units = Of("That people audited since.")
     error = Estimate(allow_null=True, help_text="The share of wrong decisions so far.")
-    alarm = Moment(allow_null=True, help_text="When it was shown that the judge errs more often than certified.")
+    alarm = Moment(allow_null=True, help_text="By what was audited up to then it is shown.")
     streaks = Of("That would be shown, had errors not come in a row or all at once: it can't be told.")
     chosen_by_score = Of("Samples left out because they were chosen by their scores.", source="chosen")
     sentence = s.CharField()

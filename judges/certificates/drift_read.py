@@ -10,8 +10,8 @@ from datetime import datetime
 from typing import Any, cast
 
 from django.core.cache import cache
-from django.db.models import F, Q
-from django.db.models.functions import Collate
+from django.db.models import Min, Q
+from django.db.models.functions import Coalesce, Collate
 from django.utils.formats import date_format
 from django.utils.translation import gettext as _
 
@@ -21,9 +21,8 @@ from annotate.core.scales import Value
 from annotate.core.text_tables import figure
 from annotate.core.units import without_abstentions
 from annotate.labels.read import counting_labels, latest_per_rater
-from annotate.labels.settled_read import HOLDING, STANDING, Standing, unsettled_units, waiting_labels
-from annotate.models import Label, Verdict
-from annotate.models.label import DECIDED_METHODS
+from annotate.labels.settled_read import HOLDING, STANDING, unsettled_units, waiting_labels
+from annotate.models import Criterion, Label, Verdict
 from annotate.samples.read import groups_of
 from annotate.verdicts.evidence_read import asked
 from annotate.verdicts.ratings_read import UnitKey
@@ -41,9 +40,9 @@ class Drift:
     """certified: the error rate not to be exceeded, the upper bound of that on test; None where there is none below 1,
     and so nothing to watch.
 
-    error: share of wrong decisions so far, as an estimate of `samples` and their `units`. alarm: when it was shown that
-    the judge errs more often than certified. streaks: it would be, had errors not come in a row or all at once. chosen:
-    samples left out because they were chosen by their scores.
+    error: share of wrong decisions so far, as an estimate of `samples` and their `units`. alarm: what was audited up to
+    then shows that the judge errs more often than certified. streaks: it would, had errors not come in a row or all at
+    once. chosen: samples left out because they were chosen by their scores.
     """
 
     certified: float | None
@@ -62,10 +61,11 @@ class Drift:
 
 
 def drift_of(certificate: Certificate) -> Drift:
-    """Audits count when they came after the certificate, by people, on samples that it doesn't rest on, and the
-    certified version has scored them. Kept for as long as nothing is said or scored: every view of a page asks."""
+    """Audits count when their first label came after the certificate, by people, on samples that it doesn't rest on,
+    and the certified version has scored them. Kept for as long as nothing is said or scored: every view of a page
+    asks."""
     data = hashlib.sha256(data_version(certificate.look.criterion).encode()).hexdigest()
-    found: Drift | None = cache.get(key := f"drift-or-streak:{certificate.pk}:{data}")
+    found: Drift | None = cache.get(key := f"drift-in-order:{certificate.pk}:{data}")
     if found is None:
         found = _drift_of(certificate)
         cache.set(key, found, timeout=KEPT_SECONDS)
@@ -113,8 +113,8 @@ def drift_sentence(drift: Drift) -> str:
         return unclear % {"counted": counted}
     if drift.alarm is None:
         return _("No drift shown so far: %(counted)s.") % {"counted": counted}
-    since = {"day": date_format(drift.alarm, "DATE_FORMAT"), "counted": counted}
-    return _("Since %(day)s it is shown that the judge errs more often than certified: %(counted)s.") % since
+    shown = {"day": date_format(drift.alarm, "DATE_FORMAT"), "counted": counted}
+    return _("What was audited up to %(day)s shows that the judge errs more often than certified: %(counted)s.") % shown
 
 
 def _touched(certificate: Certificate) -> list[tuple[int, str]]:
@@ -137,8 +137,7 @@ def _labels(certificate: Certificate, samples: Mapping[int, str]) -> list[Label]
         Label.objects.filter(pk__in=latest.values("pk"))
         .select_related("rater", "sample", "task__batch")
         .only(
-            "unit", "value", "updated_at", "rater__name", "sample__external_id", "task__submitted_at",
-            "task__batch__selection",
+            "unit", "value", "rater__name", "sample__external_id", "task__batch__selection",
         )
         .order_by(Collate("sample__external_id", "C"), Collate("unit", "C"), Collate("rater__name", "C"))
     )  # fmt: skip
@@ -154,40 +153,44 @@ def _chosen(labels: list[Label]) -> dict[str, bool]:
     return chosen
 
 
+def _first_labels(criterion: Criterion, samples: Mapping[int, str]) -> dict[UnitKey, datetime]:
+    """When the first label of each unit came, also where its rater has replaced it since."""
+    counting = counting_labels().filter(among(samples.keys()), criterion=criterion).order_by()
+    came = counting.values_list("sample_id", "unit").annotate(first=Min(Coalesce("task__submitted_at", "updated_at")))
+    return {(samples[pk], unit): first for pk, unit, first in came if pk in samples}
+
+
 def _people(
     certificate: Certificate, labels: list[Label], samples: Mapping[int, str]
 ) -> tuple[alignment.report.Reference, dict[UnitKey, datetime]]:
-    """People's side on these samples, and when it was known, of the units where that was after the certificate."""
+    """People's side on these samples, and when the first label of a unit came, where that was after the certificate.
+
+    Not when it was settled: what people differ on is settled last, and of what was labelled before the certificate and
+    settled after it, that is all there is.
+    """
     criterion = certificate.look.criterion
-    known: dict[UnitKey, datetime] = {}
     rows: list[tuple[UnitKey, str, Value]] = []
     names = set(samples.values())
     for label in labels:
         unit = (label.sample.external_id, label.unit)
         if unit[0] in names:
             rows.append((unit, label.rater.name, cast("Value", label.value)))
-            submitted = None if label.task is None else label.task.submitted_at
-            known[unit] = max(filter(None, (known.get(unit), label.updated_at, submitted)))
+    first = _first_labels(criterion, samples)
     verdicts: dict[UnitKey, Value] = {}
     standings: dict[UnitKey, str] = {}
     here = [label.task_id is not None for label in labels if label.sample.external_id in names]
     for verdict in (
         without_abstentions(Verdict.objects.filter(among(samples.keys()), criterion=criterion))
-        .annotate(standing=STANDING, declared_at=F("batch__single_labels_at"))
+        .annotate(standing=STANDING)
         .select_related("sample")
     ):
         unit = (verdict.sample.external_id, verdict.unit)
         if verdict.sample_id not in samples:
             continue
         standings[unit] = verdict.standing
-        if verdict.standing not in HOLDING:
-            continue
-        verdicts[unit] = cast("Value", verdict.value)
-        # What the rule settled was known when its labels were; a reviewer's or an admin's word is a new one.
-        said = verdict.approved_at or (verdict.declared_at if verdict.standing == Standing.DECLARED else None)
-        if unit not in known or verdict.method in DECIDED_METHODS:
-            said = verdict.updated_at
-        known[unit] = max(filter(None, (known.get(unit), said)))
+        if verdict.standing in HOLDING:
+            verdicts[unit] = cast("Value", verdict.value)
+            first.setdefault(unit, verdict.updated_at)
     units = [unit for unit, _, _ in rows]
     evidence = alignment.report.Evidence(
         criterion=asked(criterion),
@@ -201,4 +204,4 @@ def _people(
         groups=groups_of(criterion.project, names),
     )
     since = certificate.created_at
-    return alignment.report.reference_of(evidence), {unit: moment for unit, moment in known.items() if moment > since}
+    return alignment.report.reference_of(evidence), {unit: moment for unit, moment in first.items() if moment > since}

@@ -16,7 +16,7 @@ from annotate.core.trail import note
 from annotate.models import Criterion, Project, User
 from judges.certificates.validity import later_look, next_look
 from judges.models import PROMISE, Certificate, JudgeVersion, Look
-from judges.reports.evidence import fingerprint_of, full_evidence
+from judges.reports.evidence import fingerprint_of, full_evidence, groups_with
 
 
 def look_at_test(
@@ -62,12 +62,9 @@ def look_at_test(
             judges=[said],
             endpoint=evidence.endpoint,
         )
-        asked = set(rests_on.samples())
-        rests_on = replace(
-            rests_on,
-            groups={name: one for name, one in evidence.groups.items() if name in asked},
-            chances={name: one for name, one in evidence.chances.items() if name in asked},
-        )
+        # Of groups and draws all, also what was not asked about: it says with what chance the rest came.
+        groups = groups_with(rests_on.samples(), evidence.groups)
+        rests_on = replace(rests_on, groups=groups, chances=evidence.chances)
         fingerprint = fingerprint_of(rests_on, {"what": "look"})
         same = Look.objects.filter(
             criterion=criterion, judge__name=judge_name, fingerprint=fingerprint, promise=PROMISE

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from operator import itemgetter
 from typing import Any
@@ -46,9 +46,13 @@ def full_evidence(
         endpoint=endpoint_of(criterion),
     )
     groups = groups_of(criterion.project)
-    return (
-        replace(found, groups={name: groups[name] for name in found.samples() if name in groups}) if groups else found
-    )
+    return replace(found, groups=groups_with(found.samples(), groups)) if groups else found
+
+
+def groups_with(samples: Collection[str], groups: Mapping[str, str]) -> dict[str, str]:
+    """Of the groups of these samples all members, asked about or not: how large a group is says how it was drawn."""
+    present = {groups.get(name, name) for name in samples}
+    return {name: group for name, group in groups.items() if group in present}
 
 
 def _versions(project: Project, judges: Sequence[alignment.report.JudgeScores]) -> dict[str, str]:

@@ -185,6 +185,41 @@ def test_a_cluster_counts_once_when_it_first_arrives():
     assert (watch.error.n, watch.error.clusters) == (4, 3)
 
 
+def test_what_waits_counts_as_what_raises_an_alarm_least():
+    """Whatever comes of it, the evidence was not less; and it is in no rate."""
+    rng = np.random.default_rng(26)
+    for _ in range(30):
+        wrong, waiting = rng.random(60) < 0.3, rng.random(60) < 0.3
+        cluster, arrived = rng.integers(30, size=60), rng.integers(20, size=60)
+        watch = watch_drift(wrong, cluster, arrived, 0.1, waiting=waiting)
+        other = watch_drift(wrong ^ waiting, cluster, arrived, 0.1, waiting=waiting)
+        assert other.log_e.tolist() == watch.log_e.tolist()
+        assert (other.apart_log_e.tolist(), other.error) == (watch.apart_log_e.tolist(), watch.error)
+        for settled in (wrong, wrong ^ waiting, wrong | waiting, wrong & ~waiting):
+            after = watch_drift(settled, cluster, arrived, 0.1)
+            assert (watch.log_e <= after.log_e + 1e-9).all()
+            assert (watch.apart_log_e <= after.apart_log_e + 1e-9).all()
+    alone = singles([1, 0, 1], waiting=[1, 0, 0])
+    assert (alone.error.value, alone.error.n, alone.error.clusters) == (0.5, 2, 2)
+    assert np.isnan(alone.rate[0])
+    assert (alone.low[0], alone.high[0]) == (0, 1)
+    assert singles([1], waiting=[1]).error.reason == remark("no_units")
+
+
+def test_what_is_settled_late_is_no_rise_by_its_first_labels():
+    """Disputes of each 500 are settled after the rest; seeded, bench/promises/streaks.py runs it at length."""
+    rng = np.random.default_rng(27)
+    place, by_settling, by_label = np.arange(1000), 0, 0
+    for _ in range(40):
+        disputed = rng.random(1000) < 0.2
+        wrong = disputed & (rng.random(1000) < 0.25)
+        settled = np.where(disputed, 1000 * (place // 500 + 1) + place, place + 500 * (place // 500))
+        by_settling += watch_drift(wrong, place, settled, 0.05).alarm is not None
+        by_label += singles(wrong).alarm is not None
+    assert by_settling > 30
+    assert by_label <= 2
+
+
 def test_invariances():
     rng = np.random.default_rng(5)
     wrong, cluster = rng.random(300) < 0.2, np.arange(300) // 3

@@ -236,6 +236,7 @@ REFUSED = {
         "a cluster has more than one probability",
     ),
     "probability": (lambda: certified_region([1], [1], [1], 0.5, [0.1], probability=[0.0]), "a probability of being"),
+    "least": (lambda: certified_region([1], [1], [1], 0.5, [0.1], least=0.0), "a probability of being"),
     "lengths": (lambda: certified_region([1], [1, 0], [1], 0.5, [0.1]), "columns differ in length"),
     "curve": (lambda: risk_coverage([1], [1, 0], [1], 0.5, **NONE), "columns differ in length"),
     "curve's threshold": (lambda: risk_coverage([1], [1], [1], np.inf, **NONE), "finite number, not inf"),

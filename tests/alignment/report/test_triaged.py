@@ -25,6 +25,7 @@ from alignment.report import (
     region_on_test,
     report_figures,
 )
+from alignment.report.lots import whole_or_by_lot
 from alignment.report.triaged import triage_figures
 
 ASKED = Criterion("ok", 1, "OK", "claim", "binary", "Right?", (Option(True, "Yes"), Option(False, "No")), (True,))
@@ -219,3 +220,42 @@ def test_no_region_says_why():
     assert (labels["distance"], labels["tried"]) == (None, [])
     assert labels["reason"] == labels["false_passes"]["reason"] == labels["inside"]["reason"]
     assert labels["reason"] == remark("no_distance")
+
+
+def test_of_a_group_that_was_drawn_in_part_one_sample_counts_which_is_chosen_by_lot():
+    units = [(f"s{place}", "answer") for place in range(400)]
+    found = replace(
+        evidence(samples=1),
+        units=units,
+        groups={sample: f"g{place // 4}" for place, (sample, _) in enumerate(units)},
+        chances={sample: Chance(0.5, 1) for place, (sample, _) in enumerate(units) if place % 4 < 3},
+    )
+    drawn = [unit for unit in units if unit[0] in found.chances]
+    kept = whole_or_by_lot(found, drawn)
+    assert len({found.group_of(sample) for sample, _ in kept}) == len(kept)
+    # The lot falls on each of four alike, drawn or not, whatever is said of them.
+    assert 60 < len(kept) < 90
+    assert kept == whole_or_by_lot(replace(found, values=[not value for value in found.values]), drawn)
+    # By one chance, all of it was drawn: it is whole.
+    whole = replace(found, chances=dict.fromkeys((sample for sample, _ in units), Chance(0.5, 1)))
+    assert whole_or_by_lot(whole, units) == units
+    # In parts by different chances it isn't, however much of it was.
+    parts = replace(whole, chances={**whole.chances, **{f"s{place}": Chance(1.0, 0) for place in range(0, 400, 4)}})
+    assert len(whole_or_by_lot(parts, units)) == 100
+    # A member of which nothing is known but that there is one.
+    more = replace(whole, groups={**whole.groups, "unasked": "g0"})
+    assert len(whole_or_by_lot(more, units)) in (396, 397)
+    for alone in (replace(found, chances={}), replace(found, groups={})):
+        assert whole_or_by_lot(alone, units) == units
+
+
+def test_chances_that_only_dev_has_count_on_test():
+    """Of samples that hardly ever come, often none is on test; that makes no other label say more."""
+    found = evidence(noise=0.5)
+    samples = sorted({sample for sample, _ in found.units})
+    seldom = {sample for sample in samples if found.is_dev[sample]} - set(samples[:400])
+    chances = {sample: Chance(0.02, 2) if sample in seldom else Chance(0.5, 1) for sample in samples}
+    alike = dict.fromkeys(samples, Chance(0.5, 1))
+    some, none = (region_on_test(judged(replace(found, chances=one)), 0.0) for one in (alike, chances))
+    assert some["distance"] is not None
+    assert none["distance"] is None

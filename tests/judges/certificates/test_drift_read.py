@@ -109,7 +109,7 @@ def test_an_alarm_is_dated_and_fails_the_gate(grade: Criterion, certificate: Cer
     found = gate(project=grade.project, criterion_key="grade", judge_name="good", min_kappa=-1)
     assert found.code == "drift"
     day = f"{drift.alarm:%-d %b %Y}"
-    assert found.sentence.startswith(f"Certificate 1 no longer holds. Since {day} it is shown that the judge errs more")
+    assert found.sentence.startswith(f"Certificate 1 no longer holds. What was audited up to {day} shows")
     assert shapes.Gate.show(found)["drift"]["alarm"] == drift.alarm.isoformat()
     assert gate_markdown(found).count("errs more often") == 1
     with pytest.raises(Conflict) as refusal:
@@ -171,6 +171,23 @@ def test_what_does_not_count(grade: Criterion, samples: dict[str, Sample], certi
     assert drift_of(certificate).units == 1
 
 
+def test_what_people_differ_on_keeps_the_place_of_its_first_label(grade: Criterion, certificate: Certificate) -> None:
+    """Else what is settled last, where judges err most, would look like a rise."""
+    extra = audit(grade, [True, False, True, False])
+    first = certificate.created_at + timedelta(days=1)
+    arrive(grade, "n", first)
+    add_labels(grade, extra, [("n000", "answer", who, 5) for who in ("ben", "cy")])
+    assert drift_of(certificate).units == 3
+    add_labels(grade, extra, [("n000", "answer", "dee", 1)])
+    cache.clear()
+    settled = drift_of(certificate)
+    assert settled.units == 4
+    # Of what was labelled before, only what was disputed then is settled after.
+    Label.objects.filter(sample=extra["n000"], rater__name="ann").update(updated_at=certificate.created_at)
+    cache.clear()
+    assert drift_of(certificate).units == 3
+
+
 def test_a_sample_counts_once(grade: Criterion, certificate: Certificate) -> None:
     """By its labels that came first; two labels on one unit are one word of people's."""
     extra = audit(grade, [True, False])
@@ -205,8 +222,8 @@ def test_what_was_chosen_one_by_one_is_left_out(grade: Criterion, certificate: C
         for task in Task.objects.filter(batch=batch):
             if keys.get(task.sample_id) == wanted:
                 finish(task, grade=1)
-    # Labels bear the time at which their transaction began, and all of a test is one.
-    Label.objects.filter(criterion=grade, task__isnull=False).update(updated_at=timezone.now())
+    # Tasks bear the time at which their transaction began, and all of a test is one.
+    Task.objects.filter(submitted_at__isnull=False).update(submitted_at=timezone.now())
     drift = drift_of(certificate)
     assert (drift.units, drift.chosen) == (1, 1)
     assert shapes.Drift.show(drift)["chosen_by_score"] == 1
