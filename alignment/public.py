@@ -41,7 +41,7 @@ from alignment.judging.correlation import kendall, pearson, spearman
 from alignment.judging.decision import Beside, Decision, Endpoint, decision_on, more_groups
 from alignment.judging.drift import DriftWatch, watch_drift
 from alignment.judging.label_judge import LabelResult, judge_label_kappa
-from alignment.judging.looks import kappa_at_look, level_of_look, widening
+from alignment.judging.looks import level_of_look, widening
 from alignment.judging.noise import JudgeUnderNoise, judge_under_noise
 from alignment.judging.paired import Flips, PairedLabels, PairedThresholds, paired_at_thresholds, paired_labels
 from alignment.judging.prevalence import CorrectedRate, PpiMean, corrected_rate, ppi_mean, rogan_gladen

@@ -16,20 +16,18 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.special import ndtr, ndtri, stdtrit
+from scipy.special import ndtr, ndtri
 from scipy.stats import binom
 
 from alignment import (
     CrossFit,
     DriftWatch,
-    Estimate,
     at_threshold,
     calibration_figures,
     certified_region,
     cross_fit,
     dev_test_split,
     distance_steps,
-    kappa_at_look,
     level_of_look,
     risk_coverage,
     sweep,
@@ -92,9 +90,7 @@ LOOKS = """\
 The same samples of test serve for 20 versions of a judge, each somewhat different, one look each. *Good* versions are
 right in 80 to 90 % of samples, *very good* ones in 90 to 99 %; people pass a half or a fifth of them. *All held*: every
 interval shown held the true kappa of its version, promised in 95 %. *Best held*: that of the version with the greatest
-kappa did, which is the one that would be bragged about. *± t · error* takes the level of each look for the ordinary
-interval, which is too short so far out in the tails; `kappa_at_look` makes it as Wilson's of a share. *Low end*: the
-mean lower end at the tenth look.
+kappa did, which is the one that would be bragged about. *Low end*: the mean lower end at the tenth look.
 """
 INTERVALS = """\
 ## Intervals of calibration figures
@@ -407,10 +403,16 @@ def looks(rng: np.random.Generator, share: float) -> Iterator[str]:
             for look in range(VERSIONS):
                 right = 0.8 + 0.1 * rng.random() if judge == "good" else 0.9 + 0.09 * rng.random()
                 verdict = (human ^ (rng.random(samples) >= right)).astype(float)
-                kappa = at_threshold(verdict, human, np.arange(samples), 0.5, interval="influence").kappa
+                kappas = {
+                    level: at_threshold(
+                        verdict, human, np.arange(samples), 0.5, interval="jackknife", level=level
+                    ).kappa
+                    for level in (0.95, level_of_look(look + 1))
+                }
+                kappa = kappas[0.95]
                 shown[look] = -np.inf if kappa.value is None else kappa.value
-                for name, made in LOOK_INTERVALS.items():
-                    ends = made(kappa, look + 1)
+                for name, one in zip(LOOK_INTERVALS, kappas.values(), strict=True):
+                    ends = None if one.low is None else (one.low, one.high)
                     # Versions without an interval, the perfect ones, show none that could miss.
                     held[name][run, look] = ends is None or ends[0] <= _kappa_of(right, passed) <= ends[1]
                     if look == 9 and ends is not None:
@@ -435,27 +437,7 @@ def looks(rng: np.random.Generator, share: float) -> Iterator[str]:
 
 
 VERSIONS = 20
-Ends = tuple[float, float] | None
-
-
-def _plain(kappa: Estimate, look: int) -> Ends:
-    return None if kappa.low is None else (kappa.low, kappa.high)
-
-
-def _by_t(kappa: Estimate, look: int) -> Ends:
-    """What at_threshold gives at the level of the look."""
-    if kappa.low is None:
-        return None
-    ratio = stdtrit(kappa.clusters - 1, (1 + level_of_look(look)) / 2) / stdtrit(kappa.clusters - 1, 0.975)
-    arm = ratio * max(kappa.value - kappa.low, kappa.high - kappa.value)
-    return max(-1.0, kappa.value - arm), min(1.0, kappa.value + arm)
-
-
-def _as_shown(kappa: Estimate, look: int) -> Ends:
-    return _plain(kappa_at_look(kappa, look), look)
-
-
-LOOK_INTERVALS = {"95 % each": _plain, "± t · error": _by_t, "**kappa_at_look**": _as_shown}
+LOOK_INTERVALS = ("95 % each", "**at the look's level**")
 
 
 def _kappa_of(right: float, passed: float) -> float:

@@ -46,13 +46,13 @@ SECTIONS: dict[str, tuple[str, str, bool]] = {
     "kappa": (
         "Cohen's kappa, two categories",
         """Two raters with the same share of the rarer category. With five units per sample, each unit repeats with
-probability .5 what its sample's own draw was. Reports take the bootstrap for fewer than 40 samples, influence functions
-from 40 on.""",
+probability .5 what its sample's own draw was. Reports take the jackknife on the arctanh scale, with no interval where
+fewer than five samples hold the rarer category; influence functions stand beside it.""",
         False,
     ),
     "alpha": (
         "Krippendorff's alpha (nominal) and Gwet's AC1, two categories",
-        """The same data; by the bootstrap with 30 samples, by influence functions with more, as in reports.""",
+        """The same data; by the jackknife, as in reports.""",
         False,
     ),
     "quadratic": (
@@ -62,8 +62,8 @@ from 40 on.""",
     ),
     "shares": (
         "Shares",
-        """TPR, TNR, accuracy, percent agreement. As in reports: Wilson's interval with one unit per sample; with five,
-influence functions on the logit scale.""",
+        """TPR, TNR, accuracy, percent agreement. As in reports: exact (Clopper-Pearson), with five units per
+sample of as many single trials as have the same error. An exact interval of few trials holds too often.""",
         False,
     ),
     "scores": (
@@ -75,9 +75,9 @@ more.""",
     ),
     "corrected": (
         "The corrected rate (Rogan–Gladen)",
-        """A judge with TPR .9 and TNR .8; 70 % of the answers are positive. Reports take the *bootstrap of both*.
-*Labelled only*, which many tools do, resamples the labelled samples and takes the judged share for certain. Runs in
-which the judge shows no signal are refused, and have no interval.""",
+        """A judge with TPR .9 and TNR .8; 70 % of the answers are positive. Reports take
+*Lang-Reiczigel*. *Labelled only*, which many tools do, resamples the labelled samples and takes the judged share for
+certain. Runs in which the judge shows no signal are refused, and have no interval.""",
         False,
     ),
     "predicted": (

@@ -28,7 +28,7 @@ from alignment import (
 from alignment.agreement.alpha import krippendorff_alpha
 from alignment.agreement.cohen import cohen_kappa
 from alignment.agreement.multirater import gwet_ac1
-from alignment.base.interval import CLUSTERS_FOR_INFLUENCE, Kind, Plan, proportion
+from alignment.base.interval import Kind, Plan, proportion
 from alignment.base.ratings import Ratings
 
 SAME = 0.5
@@ -82,12 +82,12 @@ def ratings_of(rng: Rng, cells: Array, clusters: int, units: int) -> Ratings:
 
 def kappas(rng: Rng, kappa: float, prevalence: float, clusters: int, units: int) -> Run:
     ratings = ratings_of(rng, confusion_of(kappa, prevalence), clusters, units)
-    return {kind: (kappa, cohen_kappa(ratings, "a", "b", interval=kind, rng=rng)) for kind in compared(clusters)}
+    return {kind: (kappa, cohen_kappa(ratings, "a", "b", interval=kind, rng=rng)) for kind in compared()}
 
 
-def compared(clusters: int) -> tuple[Kind, ...]:
+def compared() -> tuple[Kind, ...]:
     """What reports take, and influence functions beside it."""
-    return ("influence", "bootstrap") if clusters < CLUSTERS_FOR_INFLUENCE else ("influence",)
+    return ("jackknife", "influence")
 
 
 def alpha_and_ac1(rng: Rng, kappa: float, prevalence: float, clusters: int, units: int) -> Run:
@@ -113,10 +113,7 @@ def quadratic(rng: Rng, slip: float, shares: tuple[float, ...], clusters: int, u
     table, steps = cells.reshape(levels, levels), np.subtract.outer(np.arange(levels), np.arange(levels)) ** 2
     truth = 1 - (table * steps).sum() / (np.outer(table.sum(axis=1), table.sum(axis=0)) * steps).sum()
     ratings = ratings_of(rng, cells, clusters, units)
-    return {
-        kind: (truth, cohen_kappa(ratings, "a", "b", "quadratic", interval=kind, rng=rng))
-        for kind in compared(clusters)
-    }
+    return {kind: (truth, cohen_kappa(ratings, "a", "b", "quadratic", interval=kind, rng=rng)) for kind in compared()}
 
 
 def shares(rng: Rng, share: float, clusters: int, units: int) -> Run:
@@ -152,10 +149,11 @@ def corrected(rng: Rng, labelled: int, unlabelled: int, units: int) -> Run:
     other, _ = judged(unlabelled)
     at, other_at = np.arange(judge.size) // units, labelled + np.arange(other.size) // units
     delta, both = (
-        corrected_rate(judge, human, at, other, other_at, interval=kind, rng=rng).rate for kind in ("influence", "auto")
+        corrected_rate(judge, human, at, other, other_at, interval=kind, rng=rng).rate
+        for kind in ("influence", "jackknife")
     )
     alone = _labelled_only(rng, judge, human, at, other)
-    return {"labelled only": (0.7, alone), "delta method": (0.7, delta), "bootstrap of both": (0.7, both)}
+    return {"labelled only": (0.7, alone), "delta method": (0.7, delta), "Lang-Reiczigel": (0.7, both)}
 
 
 def _labelled_only(rng: Rng, judge: Array, human: Array, at: Array, other: Array) -> Estimate:
@@ -182,7 +180,7 @@ def predicted(rng: Rng, labelled: int, unlabelled: int, units: int, skill: float
     human, judge = judged(labelled)
     _, other = judged(unlabelled)
     at, other_at = np.arange(judge.size) // units, labelled + np.arange(other.size) // units
-    found = ppi_mean(human, judge, at, other, other_at, rng=rng)
+    found = ppi_mean(human, judge, at, other, other_at, bounds=(0.0, 1.0), rng=rng)
     return {"labels alone": (0.7, found.classical), "λ = 1": (0.7, found.plain), "tuned": (0.7, found.tuned)}
 
 

@@ -104,8 +104,7 @@ def measure_thin_pairs() -> None:
     ratings = make_ratings(10_000, 200)
     heading("10,000 ratings by 200 raters: pairs with a unit or two in common")
     figure("influence functions only", str(fastest(lambda: pairwise(ratings, interval="influence"), 5)))
-    # Fewer than 40 clusters in every pair: all of them are resampled.
-    figure("bootstrap", str(fastest(lambda: pairwise(ratings, rng=np.random.default_rng(SEED)), 1)))
+    figure("jackknife", str(fastest(lambda: pairwise(ratings, rng=np.random.default_rng(SEED)), 1)))
 
 
 def measure_against_scikit_learn(ratings: Ratings) -> None:

@@ -20,7 +20,16 @@ from alignment.base.estimate import (
 )
 from alignment.base.interval import Kind, Plan
 from alignment.base.ratings import Ratings
-from alignment.base.tables import Metric, coincidences, disagreements, rank_distance, squared_distance, unit_runs
+from alignment.base.tables import (
+    Metric,
+    agreement_of_coincidences,
+    agreement_of_disagreements,
+    coincidences,
+    disagreements,
+    rank_distance,
+    squared_distance,
+    unit_runs,
+)
 from alignment.base.totals import Statistic, Totals, estimate, ratio, spread
 
 #: Beyond, the ratio metric of an open number scale would need a table of a million distances.
@@ -69,10 +78,12 @@ def krippendorff_alpha(
     levels = len(ratings.levels or ())
     if metric == "ordinal":
         totals, statistic = coincidences(ratings), _alpha_of_coincidences(levels)
+        agreement = agreement_of_coincidences(levels)
     else:
         apart = squared_distance(metric, ratings.level_numbers, levels)
         totals, statistic = disagreements(ratings, apart), _alpha_of_disagreements(apart)
-    return estimate(totals, statistic, plan, name=name, n=n, undefined=ONE_CATEGORY)
+        agreement = agreement_of_disagreements(apart)
+    return estimate(totals, statistic, plan, name=name, n=n, undefined=ONE_CATEGORY, agreement=agreement)
 
 
 def _refusal(ratings: Ratings, metric: Metric) -> Remark | None:

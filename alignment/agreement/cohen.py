@@ -6,7 +6,7 @@ from alignment.base.arrays import Array, Floats, Ints
 from alignment.base.estimate import FEW_COMMON, NO_LEVELS, NO_ORDER, ONE_CATEGORY, Estimate, Remark
 from alignment.base.interval import Kind, Plan
 from alignment.base.ratings import Ratings
-from alignment.base.tables import Weighting, disagreement, pairs_within
+from alignment.base.tables import Weighting, agreement_of_confusion, disagreement, pairs_within
 from alignment.base.totals import Statistic, Totals, estimate, ratio
 
 
@@ -100,8 +100,9 @@ def kappa_estimate(
         return Estimate.undefined(reason or NO_LEVELS, method=name, level=plan.level)
     if n < 2:
         return Estimate.undefined(FEW_COMMON, n=n, clusters=table.rows, method=name, level=plan.level)
-    statistic = kappa_statistic(disagreement(len(ratings.levels or ()), weights))
-    return estimate(table, statistic, plan, name=name, n=n, undefined=ONE_CATEGORY)
+    levels = len(ratings.levels or ())
+    statistic, agreement = kappa_statistic(disagreement(levels, weights)), agreement_of_confusion(levels)
+    return estimate(table, statistic, plan, name=name, n=n, undefined=ONE_CATEGORY, agreement=agreement)
 
 
 def kappa_name(weights: Weighting | Floats | None) -> str:

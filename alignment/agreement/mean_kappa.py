@@ -1,18 +1,14 @@
 """The mean of Cohen's kappa over pairs of raters; Scott's pi of two raters, and its mean over pairs."""
 
-from collections.abc import Iterator
-from functools import partial
-
 import numpy as np
 
-from alignment.agreement.cohen import confusion_of, kappa_estimate, kappa_name, kappa_of_margins, refusal
-from alignment.agreement.pairs import PAIRS_AT_ONCE, PairColumns, PairCounts, influences, kappas
-from alignment.base.arrays import Array, Floats, Ints, renumbered, sums_by
+from alignment.agreement.cohen import confusion_of, kappa_estimate, kappa_name, refusal
+from alignment.agreement.pairs import PairCounts, influences, kappas, moves, refuse_bootstrap
+from alignment.base.arrays import Floats, renumbered, sums_by
 from alignment.base.estimate import Estimate, remark
 from alignment.base.interval import Kind, Plan, Sampling, with_interval
 from alignment.base.ratings import Ratings
 from alignment.base.tables import Weighting, disagreement, pairs_within
-from alignment.base.totals import ratio
 
 
 def mean_pairwise_kappa(
@@ -51,6 +47,7 @@ def mean_kappa_of(
     name: str | None = None,
 ) -> Estimate:
     """``mean_pairwise_kappa`` of pairs already counted; ``name`` where what is counted makes kappa something else."""
+    refuse_bootstrap(plan)
     name = f"mean {name or kappa_name(weights)}" + (", weighted by common units" if weighted_by_common_units else "")
     reason = refusal(ratings, weights)
     if reason is None and not len(counts):
@@ -76,35 +73,19 @@ def mean_kappa_of(
             change += found[kept.pair] - value
         return sums_by(cluster_of_row[kept.row], change, present.size) / shares.sum()
 
-    parts: list[tuple[PairColumns, Ints]] = []
+    def jackknife() -> Floats:
+        moved, rows = moves(kept, apart), kept.row_pair.size
+        if np.isnan(moved).any():
+            # A pair that is undefined without one of its clusters: as if the cluster only weighed a little less.
+            moved = np.where(np.isnan(moved), sums_by(kept.row, influences(kept, apart), rows), moved)
+        moved = shares[kept.row_pair] * moved
+        if weighted_by_common_units:
+            moved += np.bincount(kept.row) * (found - value)[kept.row_pair]
+        return sums_by(cluster_of_row, moved, present.size) / shares.sum()
 
-    def resample(weights: Floats) -> Floats:
-        if not parts:
-            parts.extend(_parts(kept, apart, present))
-        sums = np.zeros((2, weights.shape[0]))
-        for columns, clusters in parts:
-            sums += columns.totals.resample(partial(mean_parts, columns), weights[:, clusters])
-        return ratio(sums[0], sums[1])
-
-    def mean_parts(columns: PairColumns, sums: Array) -> Array:
-        """Σ_p g_p κ_p and Σ_p g_p over the pairs whose kappa is defined, g 1 or the common units: (2, resamples)."""
-        first, second, observed = columns.split(sums)
-        kappa = kappa_of_margins(observed[0], first, second, apart)
-        share = np.where(np.isfinite(kappa), first.sum(axis=0) if weighted_by_common_units else 1.0, 0.0)
-        return np.stack([(share * np.nan_to_num(kappa)).sum(axis=0), share.sum(axis=0)])
-
-    sampling = Sampling(present.size, PAIRS_AT_ONCE * (2 * kept.levels + 1), influence, resample)
+    sampling = Sampling(present.size, kept.levels, influence, jackknife=jackknife)
     n = renumbered(kept.unit)[0].size
     return with_interval(value, sampling, plan, name=name, n=n, clusters=present.size, bounds=(-1.0, 1.0))
-
-
-def _parts(counts: PairCounts, weights: Floats, present: Ints) -> Iterator[tuple[PairColumns, Ints]]:
-    """The columns of a few pairs at a time, with the places of their clusters among all that are ``present``."""
-    for start in range(0, len(counts), PAIRS_AT_ONCE):
-        part = counts.select(np.arange(start, min(start + PAIRS_AT_ONCE, len(counts))))
-        own, place = renumbered(part.row_cluster)
-        columns = PairColumns.of(part, place[part.row], own.size, [weights])
-        yield columns, np.searchsorted(present, own)
 
 
 SCOTTS_PI = "Scott's pi"

@@ -12,7 +12,7 @@ from alignment.base.arrays import Array, Floats
 from alignment.base.estimate import NO_LEVELS, NO_PAIRS, ONE_CATEGORY, Estimate
 from alignment.base.interval import Kind, Plan
 from alignment.base.ratings import Ratings
-from alignment.base.tables import Weighting, agreement_columns, disagreement
+from alignment.base.tables import Weighting, agreement_columns, agreement_of_shares, disagreement
 from alignment.base.totals import Statistic, estimate, ratio, share_of_columns
 
 
@@ -136,4 +136,14 @@ def _chance_corrected(
     # Units with one rating may make the shares such that more than half of all pairs would agree by chance; then there
     # is room below -1.
     bounds = (-np.inf, 1.0)
-    return estimate(totals, statistic, plan, name=name, n=n, clusters=clusters, undefined=ONE_CATEGORY, bounds=bounds)
+    return estimate(
+        totals,
+        statistic,
+        plan,
+        name=name,
+        n=n,
+        clusters=clusters,
+        undefined=ONE_CATEGORY,
+        bounds=bounds,
+        agreement=agreement_of_shares(len(ratings.levels)),
+    )

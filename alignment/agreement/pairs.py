@@ -1,24 +1,22 @@
 """Percent agreement and Cohen's kappa of every pair of raters.
 
 What ``cohen_kappa`` does for one pair with a confusion matrix by cluster is done here for ten thousand with one pass
-over the common units: kappa needs of a confusion matrix only both margins and the disagreement observed. In the
-bootstrap, too, kappas follow from sums of columns: one matrix product for all pairs.
+over the common units: kappa needs of a confusion matrix only both margins and the disagreement observed, and so does
+kappa without one of the clusters.
 """
 
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 
-from alignment.agreement.cohen import kappa_name, kappa_of_margins, refusal
-from alignment.base.arrays import Array, Floats, Ints, ranges, renumbered, run_starts, sums_by
-from alignment.base.bootstrap import Middle, middles, resampled
+from alignment.agreement.cohen import confusion, kappa_name, kappa_of_margins, kappa_statistic, refusal
+from alignment.base.arrays import Floats, Ints, ranges, renumbered, run_starts, sums_by
 from alignment.base.estimate import FEW_COMMON, NO_LEVELS, ONE_CATEGORY, Estimate
-from alignment.base.interval import Case, Kind, Plan, standard_errors
+from alignment.base.interval import FEWEST_RARER, Case, Kind, Plan, Rarer, standard_errors
 from alignment.base.ratings import Ratings
-from alignment.base.tables import Weighting, disagreement, pairs_within
-from alignment.base.totals import Totals, ratio
+from alignment.base.tables import Weighting, agreement_of_confusion, disagreement, pairs_within
+from alignment.base.totals import CLUSTERS_FOR_JACKKNIFE, ratio
 
 
 @dataclass(frozen=True, eq=False)
@@ -155,79 +153,45 @@ def _at(values: Floats, pair: Ints, level: Ints) -> Floats:
     return np.ascontiguousarray(values.T).ravel()[pair * values.shape[0] + level]
 
 
-#: More would not fit into the processor's cache, fewer would draw more often than need be.
-PAIRS_AT_ONCE = 32
+#: So that what is held at once stays small.
+ROWS_AT_ONCE = 2**17
 
 
-@dataclass(frozen=True, eq=False, slots=True)
-class PairColumns:
-    """The sums that kappas follow from, by cluster: what the bootstrap resamples.
-
-    For each pair both raters' counts of each level, then the disagreement under each weighting; column k of pair p is
-    number k · pairs + p of ``totals``.
-    """
-
-    totals: Totals
-    pairs: int
-    levels: int
-
-    @classmethod
-    def of(cls, counts: PairCounts, cluster: Ints, clusters: int, weightings: Sequence[Floats]) -> "PairColumns":
-        """``cluster`` numbers each entry's cluster 0..clusters-1, shape (entries,)."""
-        pairs, levels = len(counts), counts.levels
-        parts = [counts.first, levels + counts.second, *(2 * levels + np.arange(len(weightings))[:, None])]
-        column = np.concatenate([np.broadcast_to(part, cluster.shape) * pairs + counts.pair for part in parts])
-        amount = np.concatenate([np.ones(2 * cluster.size), *map(counts.disagreement, weightings)])
-        bearing = np.flatnonzero(amount)  # most units agree, and are not apart at all
-        totals = Totals(
-            cluster=np.tile(cluster, len(parts))[bearing],
-            column=column[bearing],
-            amount=amount[bearing],
-            rows=clusters,
-            size=(2 * levels + len(weightings)) * pairs,
-        )
-        return cls(totals, pairs, levels)
-
-    def split(self, sums: Array) -> tuple[Array, Array, Array]:
-        """From column sums (..., size) both raters' counts and the disagreements.
-
-        Shapes (levels, pairs, ...), the same, and (weightings, pairs, ...).
-        """
-        table = np.moveaxis(sums, -1, 0).reshape(-1, self.pairs, *sums.shape[:-1])
-        return table[: self.levels], table[self.levels : 2 * self.levels], table[2 * self.levels :]
-
-
-def resamples_of(counts: PairCounts, weightings: Sequence[Floats], plan: Plan) -> dict[int, Sequence[Middle]]:
-    """For each pair whose intervals the bootstrap makes: of percent agreement, then of kappa with each weighting.
-
-    The first weighting is the nominal one, from which percent agreement follows.
-    """
-    found: dict[int, Sequence[Middle]] = {}
-    for clusters in np.unique(counts.clusters).tolist():
-        if plan.refusal(clusters) is not None or plan.takes_influence(clusters):
-            continue
-        pairs = np.flatnonzero((counts.clusters == clusters) & (counts.n > 1))
-        for start in range(0, pairs.size, PAIRS_AT_ONCE):
-            chosen = pairs[start : start + PAIRS_AT_ONCE]
-            found.update(zip(chosen.tolist(), _draw(counts.select(chosen), weightings, plan), strict=True))
+def moves(counts: PairCounts, weights: Floats) -> Floats:
+    """How each pair's kappa moves when one of its clusters is left out, shape (rows,): as ``Totals.jackknife``."""
+    apart, rows = counts.disagreement(weights), counts.row_pair.size
+    left, observed = np.empty(rows), sums_by(counts.pair, apart, len(counts))
+    for start in range(0, rows, ROWS_AT_ONCE):
+        pair = counts.row_pair[start : start + ROWS_AT_ONCE]
+        entries = slice(*np.searchsorted(counts.row, [start, start + pair.size]).tolist())
+        row = counts.row[entries] - start
+        margins = [
+            total[:, pair]
+            - np.bincount(level[entries] * pair.size + row, minlength=total.shape[0] * pair.size).reshape(-1, pair.size)
+            for total, level in zip(counts.margins, (counts.first, counts.second), strict=True)
+        ]
+        kept = observed[pair] - sums_by(row, apart[entries], pair.size)
+        left[start : start + pair.size] = kappa_of_margins(kept, margins[0], margins[1], weights)
+    found, many = _moved(counts, left), counts.clusters >= CLUSTERS_FOR_JACKKNIFE
+    if many.any():
+        found = np.where(many[counts.row_pair], sums_by(counts.row, influences(counts, weights), rows), found)
     return found
 
 
-def _draw(counts: PairCounts, weightings: Sequence[Floats], plan: Plan) -> list[Sequence[Middle]]:
-    """``resamples_of`` pairs with equally many clusters, for which one draw of clusters serves all."""
-    clusters, pairs = int(counts.clusters[0]), len(counts)
-    columns = PairColumns.of(counts, counts.row % clusters, clusters, weightings)
+def _moved(counts: PairCounts, left: Floats) -> Floats:
+    """From a figure of each pair without each of its clusters, shape (rows,)."""
+    mean = sums_by(counts.row_pair, left, len(counts)) / counts.clusters
+    moved: Floats = np.sqrt(1 - 1 / counts.clusters)[counts.row_pair] * (mean[counts.row_pair] - left)
+    return moved
 
-    def figures(sums: Array) -> Array:
-        first, second, apart = columns.split(sums)
-        kappas = [kappa_of_margins(one, first, second, weights) for one, weights in zip(apart, weightings, strict=True)]
-        return np.concatenate([1 - apart[0] / first.sum(axis=0), *kappas]).T
 
-    drawn = resampled(
-        lambda weights: columns.totals.resample(figures, weights), clusters, columns.totals.size, plan.rng
-    )
-    found = middles(drawn.T, plan.level)
-    return [found[pair::pairs] for pair in range(pairs)]
+def rarer_groups(counts: PairCounts) -> Ints:
+    """In how many clusters the rater of each pair who does so less gave any but the level he gave most, (pairs,)."""
+    held = []
+    for margin, level in zip(counts.margins, (counts.first, counts.second), strict=True):
+        other = sums_by(counts.row, level != margin.argmax(axis=0)[counts.pair], counts.row_pair.size) > 0
+        held.append(sums_by(counts.row_pair, other, len(counts)))
+    return np.minimum(*held).astype(np.int64)
 
 
 PERCENT = "percent agreement"
@@ -259,10 +223,10 @@ def pairwise(
 
     A rater here is a human, or a judge that gives labels. Each estimate is what ``cohen_kappa``
     and ``percent_agreement`` give for the pair alone, with its reason when undefined. Pairs with fewer than
-    ``min_common`` common units, or none, are left out. The bootstrap draws clusters once for all statistics of up to
-    32 pairs with equally many clusters: each interval is as good as alone, but the luck of the draws is shared.
+    ``min_common`` common units, or none, are left out. ValueError: a bootstrap, which there is of single pairs.
     """
     plan = Plan(interval, rng, level)
+    refuse_bootstrap(plan)
     counts = PairCounts.of(ratings, min_common)
     names = np.array([*ratings.raters, None], dtype=object)
     columns = (names[counts.a], names[counts.b], counts.n.tolist(), *_estimates(ratings, counts, plan))
@@ -281,59 +245,90 @@ def _estimates(ratings: Ratings, counts: PairCounts, plan: Plan) -> list[list[Es
         return estimates
     weightings = [disagreement(len(ratings.levels), one) for one in WEIGHTINGS]
     meaning = [place for place, reason in enumerate(reasons[1:]) if reason is None]
-    resamples = resamples_of(counts, [weightings[place] for place in meaning], plan)
-    agreeing = 1 - counts.disagreement(weightings[0])
-    values = sums_by(counts.pair, agreeing, len(counts)) / counts.n
-    errors = _errors(counts, (agreeing - values[counts.pair]) / counts.n[counts.pair])
-    estimates[0] = _of_every_pair(counts, values, errors, resamples, 0, PERCENT, plan)
-    for number, place in enumerate(meaning, start=1):
-        values = kappas(counts, weightings[place])
-        errors = np.nan_to_num(_errors(counts, influences(counts, weightings[place])))
-        estimates[1 + place] = _of_every_pair(counts, values, errors, resamples, number, names[1 + place], plan)
+    agreeing, rows = 1 - counts.disagreement(weightings[0]), counts.row_pair
+    agreed, own = sums_by(counts.pair, agreeing, len(counts)), sums_by(counts.row, agreeing, rows.size)
+    units, values = np.bincount(counts.row), agreed / counts.n
+    if plan.is_best:
+        error_by_row = np.nan_to_num(_moved(counts, ratio(agreed[rows] - own, counts.n[rows] - units)))
+    else:
+        error_by_row = (own - values[rows] * units) / counts.n[rows]
+    errors = standard_errors(error_by_row, rows, len(counts))
+    held = rarer_groups(counts)
+    estimates[0] = _of_every_pair(counts, values, errors, held, None, PERCENT, plan)
+    for place in meaning:
+        weights = weightings[place]
+        values = kappas(counts, weights)
+        by_row = moves(counts, weights) if plan.is_best else sums_by(counts.row, influences(counts, weights), rows.size)
+        errors = standard_errors(by_row, rows, len(counts))
+        estimates[1 + place] = _of_every_pair(counts, values, errors, held, weights, names[1 + place], plan)
     return estimates
 
 
-def _errors(counts: PairCounts, influence: Floats) -> Floats:
-    by_row = sums_by(counts.row, influence, counts.row_pair.size)
-    return standard_errors(by_row, counts.row_pair, len(counts))
+def refuse_bootstrap(plan: Plan) -> None:
+    """ValueError where one is asked for, of thousands of pairs."""
+    if plan.kind == "bootstrap":
+        raise ValueError("there is a bootstrap of two raters (cohen_kappa), none of all pairs")
 
 
 def _of_every_pair(
-    counts: PairCounts,
-    values: Floats,
-    errors: Floats,
-    resamples: Mapping[int, Sequence[Middle]],
-    statistic: int,
-    name: str,
-    plan: Plan,
+    counts: PairCounts, values: Floats, errors: Floats, rarer: Ints, weights: Floats | None, name: str, plan: Plan
 ) -> list[Estimate]:
-    figures = zip(values.tolist(), errors.tolist(), counts.n.tolist(), counts.clusters.tolist(), strict=True)
+    """``weights``: of kappa; None: percent agreement."""
+    columns = (values, errors, counts.n, counts.clusters, rarer)
     # Thousands of pairs with a unit or two in common differ in nothing; an estimate can't change, so they share it.
-    made: dict[tuple[float | None, float, int, int], Estimate] = {}
+    made: dict[tuple[float | None, float | None, int, int, int], Estimate] = {}
     estimates = []
-    for pair, (value, error, n, clusters) in enumerate(figures):
-        key = (None if value != value else value, error, n, clusters)
-        if pair in resamples:
-            estimates.append(_estimate(name, plan, *key, resamples[pair][statistic]))
+    for pair, (value, error, n, clusters, held) in enumerate(
+        zip(*(column.tolist() for column in columns), strict=True)
+    ):
+        key = (_number(value), _number(error), n, clusters, held)
+        if (
+            key[0] is not None
+            and n > 1
+            and value >= 1
+            and weights is not None
+            and plan.is_best
+            and held >= FEWEST_RARER
+        ):
+            estimates.append(
+                Case(plan, name, n, clusters, (-1.0, 1.0)).at_the_edge(value, _rarer(counts, pair, weights))
+            )
             continue
         if key not in made:
-            made[key] = _estimate(name, plan, *key, None)
+            made[key] = _estimate(name, plan, *key, is_share=weights is None)
         estimates.append(made[key])
     return estimates
 
 
+def _number(value: float) -> float | None:
+    return None if value != value else value
+
+
+def _rarer(counts: PairCounts, pair: int, weights: Floats) -> Rarer:
+    """Of a pair that agrees on every unit."""
+    table = confusion(
+        counts.row[counts.pair == pair],
+        counts.first[counts.pair == pair],
+        counts.second[counts.pair == pair],
+        counts.levels,
+    )
+    return table.rarer(kappa_statistic(weights), agreement_of_confusion(counts.levels))
+
+
 def _estimate(
-    name: str, plan: Plan, value: float | None, error: float, n: int, clusters: int, found: Middle | None
+    name: str, plan: Plan, value: float | None, error: float | None, n: int, clusters: int, rarer: int, is_share: bool
 ) -> Estimate:
-    """From value (None: undefined), standard error, common units, clusters, and the resamples where there are any."""
-    is_share = name == PERCENT  # defined for every pair: they have a common unit
+    """From value (None: undefined), standard error (None: undefined without one of the clusters), common units,
+    clusters, and those that hold the rarer level."""
     if value is None or (n < 2 and not is_share):
         reason = FEW_COMMON if n < 2 else ONE_CATEGORY
         return Estimate.undefined(reason, n=n, clusters=clusters, method=name, level=plan.level)
     case = Case(plan, name, n, clusters, (0.0, 1.0) if is_share else (-1.0, 1.0))
-    share = case.of_share(value, error, single=n == clusters) if is_share else None
-    if share is not None:
-        return share
     if plan.refusal(clusters) is not None:
         return case.without_interval(value)
-    return case.by_influence(value, error) if found is None else case.by_bootstrap(value, found)
+    error = np.nan if error is None else error
+    if not plan.is_best:
+        return case.by_influence(value, error)
+    if is_share:
+        return case.of_trials(value, error, whole=True)
+    return case.by_jackknife(value, error, rarer)

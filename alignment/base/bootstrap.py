@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from alignment.base.arrays import Floats, Ints
+from alignment.base.arrays import Floats
 
 RESAMPLES = 2_000
 FLOATS_AT_ONCE = 4_000_000
@@ -43,50 +43,19 @@ def resampled(resample: Resample, rows: int, width: int, rng: np.random.Generato
     return np.concatenate(parts)
 
 
-def resampled_kinds(
-    resample: Resample, times: Ints, sample: Ints, width: int, rng: np.random.Generator | None
-) -> Floats:
-    """The same where clusters are of few kinds, and drawn from several samples, each as large as it is.
-
-    ``times``, shape (kinds,), says how many clusters are alike, ``sample`` to which sample each kind belongs;
-    ``resample`` takes weights of the kinds. A million clusters of ten kinds cost no more than ten.
-    """
-    assert rng is not None
-    parts = []
-    for size in _blocks(max(times.size, width)):
-        weights = np.zeros((size, times.size))
-        for one in np.unique(sample):
-            kinds = sample == one
-            count = int(times[kinds].sum())
-            weights[:, kinds] = rng.multinomial(count, times[kinds] / count, size=size)
-        parts.append(resample(weights))
-    return np.concatenate(parts)
-
-
 def middle(resamples: Floats, level: float) -> Middle:
     """The middle part of one statistic's resamples, shape (resamples,); NaN is an undefined one.
 
     >>> middle(np.array([3.0, np.nan, 1.0, 2.0, 5.0, 4.0]), 0.5)
     Middle(low=2.0, high=4.0, spread=4.0, lost=1)
     """
-    return middles(resamples[None], level)[0]
-
-
-def middles(resamples: Floats, level: float) -> list[Middle]:
-    """``middle`` of each row of an array of shape (statistics, resamples); quantiles are interpolated linearly."""
-    ordered = np.sort(resamples, axis=-1)  # NaN comes last
-    lost = np.isnan(ordered).sum(axis=-1)
-    rows, last = np.arange(ordered.shape[0]), np.maximum(ordered.shape[-1] - lost - 1, 0)
-
-    def quantile(share: float) -> Floats:
-        place = share * last
-        below = np.floor(place).astype(np.int64)
-        start, stop = ordered[rows, below], ordered[rows, np.minimum(below + 1, last)]
-        return start + (place - below) * (stop - start)
-
-    spread = ordered[rows, last] - ordered[rows, 0]
-    figures = (quantile((1 - level) / 2), quantile((1 + level) / 2), spread, lost)
-    return [Middle(*row) for row in zip(*(figure.tolist() for figure in figures), strict=True)]
+    ordered = np.sort(resamples)  # NaN comes last
+    lost = int(np.isnan(ordered).sum())
+    kept = ordered[: ordered.size - lost]
+    if not kept.size:
+        return Middle(np.nan, np.nan, np.nan, lost)
+    low, high = np.quantile(kept, ((1 - level) / 2, (1 + level) / 2)).tolist()
+    return Middle(low, high, float(kept[-1] - kept[0]), lost)
 
 
 def _blocks(width: int) -> Iterator[int]:

@@ -1,35 +1,44 @@
-"""Intervals: clustered influence functions, cluster bootstrap, Wilson. The one home of how an interval is made.
+"""Intervals: delete-one-group jackknife, exact shares, influence functions, cluster bootstrap. The one home of how an
+interval is made.
 
-``interval="auto"`` takes influence functions from 40 clusters on and the bootstrap below; a proportion whose every
-trial is its own cluster takes Wilson's interval; other proportions, ROC AUC and PR AUC take influence functions on the
-logit scale.
+``interval="auto"`` takes for
 
-Simulated coverage of 95 % intervals of kappa (.3, .6, .8; 2,000 runs each, ``docs/coverage.md``): 92 to 97 % from 100
-clusters on, of 1 and of 5 units, but 91 % where one category has 90 % of the ratings and so about 10 clusters hold the
-other. With 30 clusters 91 to 99 % with balanced categories; with 90 % in one of them 90 to 92 % of 5 units each, 71 to
-96 % of single units, three of which are of the rare category. ``caveats.interval_caveat`` is what readers get to know.
+* statistics of sums (kappas, alpha, their means and differences, correlations of numbers, …) the jackknife that leaves
+  out one group (cluster) at a time, on a scale on which the figure has no end: it never goes beyond its range;
+* proportions Clopper and Pearson's interval of as many single trials as have the same error;
+* ROC AUC and PR AUC influence functions on the logit scale;
+* what is left (rank correlations, the risk-coverage curve) influence functions from 40 clusters on and the bootstrap
+  below, which has no interval above 99 %.
+
+Simulated coverage is in ``docs/coverage.md``; ``caveats.interval_caveat`` is what readers get to know.
 """
 
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
-from math import sqrt
+from math import inf, sqrt
 from typing import Literal, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import expit, logit, ndtri, stdtrit
+from scipy.special import betaincinv, expit, logit, ndtri, stdtrit
 
 from alignment.base.arrays import Array, Floats, Ints, cluster_rows, sums_by
 from alignment.base.bootstrap import RESAMPLES, Middle, Resample, middle, resampled
 from alignment.base.estimate import NO_VARIATION, Estimate, Remark, remark
 
-Kind = Literal["auto", "influence", "bootstrap", "none"]
+Kind = Literal["auto", "jackknife", "influence", "bootstrap", "none"]
 
 CLUSTERS_FOR_INFLUENCE = 40
+#: Of 2,000 resamples ten are beyond either end of a 99 % interval: farther out the ends are chance.
+SUREST_BOOTSTRAP = 0.99
+#: With fewer groups that hold the rarer value nobody knows how often it is met with disagreement.
+FEWEST_RARER = 5
 NOT_ASKED = remark("no_interval_asked")
 FEW_CLUSTERS = remark("few_clusters")
 MOSTLY_UNDEFINED = remark("mostly_undefined")
+BEYOND_RESAMPLES = remark("beyond_resamples")
+FEW_HOLD_THE_RARER = remark("few_hold_the_rarer", n=FEWEST_RARER)
 #: Spread below which resamples or influences count as equal: rounding, not variation.
 NO_SPREAD = 1e-12
 
@@ -37,6 +46,8 @@ NO_SPREAD = 1e-12
 @dataclass(frozen=True, slots=True)
 class Plan:
     """Which interval the caller asked for, at which level, with which generator.
+
+    "jackknife" is "auto" without a bootstrap, so without a generator.
 
     Raises ValueError for an unknown kind, a level outside (0, 1), and a missing generator when the bootstrap may be
     needed: whether it is depends on the data, and a call must not fail only for some of them.
@@ -61,8 +72,26 @@ class Plan:
         return FEW_CLUSTERS if clusters < 2 else None
 
     def takes_influence(self, clusters: int) -> bool:
-        """Whether the interval is made from influence functions; if not, from the bootstrap."""
-        return self.kind == "influence" or (self.kind == "auto" and clusters >= CLUSTERS_FOR_INFLUENCE)
+        """Whether the interval is made from influence functions; if not, from the bootstrap. For what has no other."""
+        if self.kind == "auto":
+            return clusters >= CLUSTERS_FOR_INFLUENCE or self.level > SUREST_BOOTSTRAP
+        return self.kind != "bootstrap"
+
+    @property
+    def is_best(self) -> bool:
+        """Whether the best interval is asked for that the figure has, whatever that is."""
+        return self.kind in ("auto", "jackknife")
+
+
+@dataclass(frozen=True, slots=True)
+class Rarer:
+    """Of a figure of agreement: how many groups hold the ``rarer`` value (of the rater who has fewer of them).
+
+    ``edge(level)``: where every unit agrees, the figure that is not passed downwards with that chance.
+    """
+
+    groups: float
+    edge: Callable[[float], float]
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,13 +99,16 @@ class Sampling:
     """A statistic as a function of the weights of its ``rows`` clusters.
 
     ``influence()`` is its derivative by every weight, shape (rows,). ``resample(weights)`` evaluates it for weights of
-    shape (resamples, rows), NaN where undefined, in memory of about ``width`` floats per resample.
+    shape (resamples, rows), NaN where undefined, in memory of about ``width`` floats per resample. ``jackknife()``:
+    as ``Totals.jackknife``; None where there is none.
     """
 
     rows: int
     width: int
     influence: Callable[[], Floats]
-    resample: Resample
+    resample: Resample | None = None
+    jackknife: Callable[[], Floats] | None = None
+    rarer: Callable[[], Rarer] | None = None
 
 
 def standard_error(influence: Floats) -> float:
@@ -106,16 +138,25 @@ def with_interval(
 ) -> Estimate:
     """A defined value with the interval planned, or with the reason why it has none.
 
-    influence: value ± t(clusters - 1) · standard error. bootstrap: percentiles of 2,000 resamples of whole clusters;
-    resamples in which the statistic is undefined are left out and counted, and more than half of them void the
-    interval. Both are cut at ``bounds``. Data in which nothing varies (perfect agreement, a rater who always says the
-    same) carry no information on the error, and get no interval rather than one of width zero.
+    jackknife: see ``Case.by_jackknife``. influence: value ± t(clusters - 1) · standard error, cut at ``bounds``.
+    bootstrap: percentiles of 2,000 resamples of whole clusters; resamples in which the statistic is undefined are left
+    out and counted, and more than half of them void the interval. Data in which nothing varies (a rater who always says
+    the same) carry no information on the error, and get no interval rather than one of width zero; where every unit
+    agrees, figures of agreement have an exact lower bound.
     """
     case = Case(plan, name, n, clusters, bounds)
     if plan.refusal(clusters) is not None:
         return case.without_interval(value)
+    if plan.is_best and sampling.jackknife is not None:
+        rarer = None if sampling.rarer is None else sampling.rarer()
+        if rarer is not None and rarer.groups >= FEWEST_RARER and value >= bounds[1]:
+            return case.at_the_edge(value, rarer)
+        return case.by_jackknife(value, standard_error(sampling.jackknife()), None if rarer is None else rarer.groups)
     if plan.takes_influence(clusters):
         return case.by_influence(value, standard_error(sampling.influence()))
+    if plan.level > SUREST_BOOTSTRAP:
+        return case.beyond_resamples(value)
+    assert sampling.resample is not None
     resamples = resampled(sampling.resample, sampling.rows, sampling.width, plan.rng)
     return case.by_bootstrap(value, middle(resamples, plan.level))
 
@@ -145,15 +186,62 @@ class Case:
         half = t_quantile(df, self.plan.level) * error
         return self._with(value, value - half, value + half, method)
 
+    def by_jackknife(self, value: float, error: float, rarer: float | None = None, df: float = inf) -> Estimate:
+        """From the jackknife's standard error, on a scale on which the figure has no end (``on_scale``).
+
+        ``rarer``: of a figure of agreement, how many groups hold the rarer value; t has one degree of freedom less than
+        these, and below five there is no interval. Else it has as many as there are clusters less one; but no more
+        than ``df``. NaN as error: the figure is undefined without one of the clusters.
+
+        Source: Quenouille (1956), Biometrika 43; on a scale: Fisher (1915), Biometrika 10; Miller (1974), ibid. 61.
+        """
+        freedom = min(self.clusters - 1 if rarer is None else rarer - 1, df)
+        how = f"{self.name}; jackknife by cluster{self._scale()}, t with {freedom:.4g} df"
+        if (rarer is not None and rarer < FEWEST_RARER) or np.isnan(error):
+            return self._without(value, FEW_HOLD_THE_RARER, self.name)
+        return self.on_scale(value, error, freedom, how)
+
     def by_logit(self, value: float, error: float) -> Estimate:
-        """From the standard error of the logit: for a figure between 0 and 1 whose error shrinks towards both."""
+        """From influence functions, on the scale of ``on_scale``."""
         df = self.clusters - 1
-        method = f"{self.name}; influence functions by cluster on the logit scale, t with {df} df"
-        if error <= NO_SPREAD or not 0 < value < 1:
+        return self.on_scale(
+            value, error, df, f"{self.name}; influence functions by cluster{self._scale()}, t with {df} df"
+        )
+
+    def on_scale(self, value: float, error: float, df: float, method: str) -> Estimate:
+        """g⁻¹(g(value) ± t · g'(value) · error): g is the logit of where the value lies between both bounds, so with -1
+        and 1 twice the arctanh; with one bound the logarithm of the distance; without any the value itself.
+        """
+        low, high = self.bounds
+        if error <= NO_SPREAD or not low < value < high:
             return self._without(value, NO_VARIATION, method)
-        half = t_quantile(df, self.plan.level) * error / (value * (1 - value))
-        centre = float(logit(value))
-        return self._with(value, float(expit(centre - half)), float(expit(centre + half)), method)
+        half = t_quantile(df, self.plan.level) * error
+        if np.isfinite(low) and np.isfinite(high):
+            centre, steep = logit((value - low) / (high - low)), (high - low) / ((value - low) * (high - value))
+            ends = low + (high - low) * expit(np.array([centre - half * steep, centre + half * steep]))
+        elif np.isfinite(high):
+            ends = high - (high - value) * np.exp(np.array([half, -half]) / (high - value))
+        elif np.isfinite(low):
+            ends = low + (value - low) * np.exp(np.array([-half, half]) / (value - low))
+        else:
+            ends = np.array([value - half, value + half])
+        if not np.isfinite(ends).all():
+            return self._without(value, NO_VARIATION, method)
+        return self._with(value, float(ends[0]), float(ends[1]), method)
+
+    def _scale(self) -> str:
+        low, high = np.isfinite(self.bounds)
+        if low and high:
+            return " on the arctanh scale" if self.bounds == (-1.0, 1.0) else " on the logit scale"
+        return " on the log scale" if low or high else ""
+
+    def at_the_edge(self, value: float, rarer: Rarer) -> Estimate:
+        """Of a figure of agreement where every unit agrees."""
+        method = f"{self.name}; exact bound on the share of clusters that disagree"
+        return self._with(value, rarer.edge(self.plan.level), value, method)
+
+    def beyond_resamples(self, value: float) -> Estimate:
+        return self._without(value, BEYOND_RESAMPLES, f"{self.name}; cluster bootstrap, {RESAMPLES} resamples")
 
     def by_bootstrap(self, value: float, found: Middle) -> Estimate:
         """From the resamples."""
@@ -166,17 +254,51 @@ class Case:
             return self._without(value, NO_VARIATION, method)
         return self._with(value, found.low, found.high, method)
 
-    def of_share(self, value: float, error: float, single: bool) -> Estimate | None:
-        """What "auto" takes for a proportion: see ``proportion``. None when another interval was asked for, or none is.
+    def of_share(self, value: float, error: float, most: float = inf) -> Estimate:
+        """Of a proportion, from its standard error: Clopper and Pearson's interval of as many single trials as have it.
 
-        ``single``: every trial is its own cluster, and a hit or none.
+        m = value (1 - value)/error², but no more than ``most`` trials, and times (t(m - 1)/t(clusters - 1))². At 0 or
+        1, where nothing varies, m is the number of clusters: right when the trials of a cluster are copies, and too
+        wide when they are not.
+
+        Source: Clopper & Pearson (1934), Biometrika 26; Korn & Graubard (1998), Survey Methodology 24.
         """
-        if self.plan.kind != "auto" or self.clusters < 2:
-            return None
-        if not single and 0 < value < 1:
-            return self.by_logit(value, error)
-        how = "every trial its own cluster" if single else "each cluster as one trial, because none varies"
-        return self._with(value, *wilson(value, self.clusters, self.plan.level), f"{self.name}; Wilson, {how}")
+        m: float = self.clusters
+        if 0 < value < 1 and error > NO_SPREAD:
+            m = self._fewer(min(value * (1 - value) / error**2, most), self.clusters - 1)
+        low, high = exact_share(min(max(value, 0.0), 1.0), m, self.plan.level)
+        return self._with(value, low, high, f"{self.name}; Clopper-Pearson, of {m:.4g} effective trials")
+
+    def of_weighted_share(self, value: float, error: float, heaviest: float, df: float) -> Estimate:
+        """The same where clusters weigh unequally, ``heaviest``: the share of all weight that a cluster has at most.
+
+        Few heavy ones that are hit would make the error too short, as they may have been missed. So either end is that
+        of the data with one more of the heaviest clusters on its side, as Clopper and Pearson have one more trial.
+
+        Source: for weighted sums of Poisson counts Fay & Feuer (1997), Stat. Med. 16.
+        """
+        level = self.plan.level
+
+        def upper(share: float) -> float:
+            more = (share + heaviest) / (1 + heaviest)
+            variance = (error**2 + (heaviest * (1 - share)) ** 2) / (1 + heaviest) ** 2
+            if more >= 1 or variance <= 0:
+                return 1.0
+            m = self._fewer(more * (1 - more) / variance, min(self.clusters - 1, df))
+            return float(betaincinv(more * m, (1 - more) * m, (1 + level) / 2))
+
+        return self._with(value, 1 - upper(1 - value), upper(value), f"{self.name}; Clopper-Pearson, weighted")
+
+    def _fewer(self, trials: float, df: float) -> float:
+        """Of how many trials one may speak whose error was estimated with so many degrees of freedom."""
+        level = self.plan.level
+        return trials * (t_quantile(trials - 1, level) / t_quantile(df, level)) ** 2 if trials - 1 > df else trials
+
+    def of_trials(self, value: float, error: float, whole: bool) -> Estimate:
+        """``of_share`` from the jackknife's error; ``whole``: every trial is a hit or none."""
+        if whole and self.n == self.clusters:
+            return self.of_share(value, 0.0)
+        return self.of_share(value, error, self.n if whole else inf)
 
     def _with(self, value: float, low: float, high: float, method: str) -> Estimate:
         lowest, highest = self.bounds
@@ -191,12 +313,9 @@ class Case:
 def proportion(hits: Floats, trials: Floats, plan: Plan, *, name: str, undefined: Remark) -> Estimate:
     """Σ hits / Σ trials, given both by cluster, shape (clusters,); n counts trials.
 
-    With interval "auto": Wilson's score interval when every trial is its own cluster; otherwise influence functions on
-    the logit scale, for any number of clusters. At 0 or 1 clustered data show no variation; then Wilson's interval
-    takes each cluster for a single trial, which is right when the trials of a cluster are copies and too wide when they
-    are not. Simulated coverage at 95 %, shares .7 to .97 of 30 to 400 clusters of 1 and 5 units: 92 to 98 %.
-
-    Source: Wilson (1927), JASA 22(158); logit: Korn & Graubard (1998), Survey Methodology 24.
+    With interval "auto" (or "jackknife") Clopper and Pearson's: of the trials when each is its own cluster; else of as
+    many as have the jackknife's error (``Case.of_share``). Never beyond 0 and 1. Simulated coverage at 95 %, shares .7
+    to .98 of 30 to 400 clusters of 1 and 5 units: 94 % or more (bench/promises/shares.py).
     """
     bearing = trials > 0
     hits, trials = hits[bearing], trials[bearing]
@@ -204,18 +323,28 @@ def proportion(hits: Floats, trials: Floats, plan: Plan, *, name: str, undefined
     if n == 0:
         return Estimate.undefined(undefined, method=name, level=plan.level)
     value = float(hits.sum() / trials.sum())
-    bounds, influence = (0.0, 1.0), (hits - value * trials) / trials.sum()
-    single = bool((trials == 1).all() and np.isin(hits, (0, 1)).all())
-    found = Case(plan, name, n, clusters, bounds).of_share(value, standard_error(influence), single)
-    if found is not None:
-        return found
+    case = Case(plan, name, n, clusters, (0.0, 1.0))
+    if plan.is_best and clusters >= 2:
+        return case.of_trials(value, share_error(hits, trials), bool((hits == np.floor(hits)).all()))
+    influence = (hits - value * trials) / trials.sum()
     sampling = Sampling(
         rows=clusters,
         width=2,
         influence=lambda: influence,
         resample=lambda weights: (weights @ hits) / (weights @ trials),
     )
-    return with_interval(value, sampling, plan, name=name, n=n, clusters=clusters, bounds=bounds)
+    return with_interval(value, sampling, plan, name=name, n=n, clusters=clusters, bounds=case.bounds)
+
+
+def share_error(hits: Floats, trials: Floats) -> float:
+    """The jackknife's standard error of Σ hits / Σ trials, both of shape (two or more clusters,)."""
+    left = (hits.sum() - hits) / (trials.sum() - trials)
+    return jackknife_error(left)
+
+
+def jackknife_error(left: Floats) -> float:
+    """√((n - 1)/n Σ (θ_(c) - mean)²) from the statistic without each cluster, shape (clusters,)."""
+    return standard_error(left) * sqrt(1 - 1 / left.size)
 
 
 def share_of_trials(hit: Array, cluster: Array, plan: Plan, *, name: str, undefined: Remark) -> Estimate:
@@ -244,20 +373,20 @@ def clustered_share(
     return proportion(some, all_of_them, plan, name=name, undefined=undefined)
 
 
-def wilson(share: float, n: int, level: float) -> tuple[float, float]:
-    """Wilson's score interval of a proportion.
+def exact_share(share: float, trials: float, level: float) -> tuple[float, float]:
+    """Clopper and Pearson's interval of a share of so many trials, which needn't be whole.
 
-    >>> [round(end, 4) for end in wilson(0.9, 10, 0.95)]
-    [0.5958, 0.9821]
+    >>> [round(end, 4) for end in exact_share(0.9, 10, 0.95)]
+    [0.555, 0.9975]
     """
-    z = normal_quantile(level)
-    centre = (share + z * z / (2 * n)) / (1 + z * z / n)
-    half = z / (1 + z * z / n) * sqrt(share * (1 - share) / n + z * z / (4 * n * n))
-    return (0.0 if share == 0 else centre - half), (1.0 if share == 1 else centre + half)
+    hits, tail = share * trials, (1 - level) / 2
+    low = 0.0 if share <= 0 else float(betaincinv(hits, trials - hits + 1, tail))
+    high = 1.0 if share >= 1 else float(betaincinv(hits + 1, trials - hits, 1 - tail))
+    return low, high
 
 
 @lru_cache(maxsize=4096)
-def t_quantile(df: int, level: float) -> float:
+def t_quantile(df: float, level: float) -> float:
     """Half of an interval's width in standard errors."""
     return float(stdtrit(df, (1 + level) / 2))
 

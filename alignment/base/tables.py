@@ -1,13 +1,14 @@
 """The one home of counts within units, of how far apart two levels are, and of the statistics of a confusion matrix."""
 
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Literal, get_args
 
 import numpy as np
 
 from alignment.base.arrays import Array, Floats, Ints, renumbered, run_starts, sums_by
 from alignment.base.ratings import Ratings
-from alignment.base.totals import Totals, ratio
+from alignment.base.totals import Agreement, Totals, ratio
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,6 +107,46 @@ def disagreements(ratings: Ratings, apart: Floats) -> Totals:
     column = np.concatenate([np.zeros_like(i), 1 + cells.level[several]])
     amount = np.concatenate([across / (cells.size[cells.unit[i]] - 1), cells.count[several]])
     return Totals.of(cells.cluster[unit], column, amount, 1 + apart.shape[0])
+
+
+@lru_cache(maxsize=64)
+def agreement_of_confusion(levels: int) -> Agreement:
+    """What kappa of a confusion matrix rests on, levels² columns (a · levels + b)."""
+    first, second = np.divmod(np.arange(levels**2), levels)
+    off_diagonal = np.eye(levels**2)[first != second]
+    return Agreement(np.stack([first, second]), lambda sums: sums.sum() * off_diagonal)
+
+
+@lru_cache(maxsize=64)
+def agreement_of_gain(levels: int) -> Agreement:
+    """The same of two such matrices side by side whose first rater is one; a difference has no edge to be at."""
+    first = np.arange(levels**2) // levels
+    return Agreement(np.append(first, np.full(levels**2, -1))[None], lambda sums: sums[None])
+
+
+def agreement_of_coincidences(levels: int) -> Agreement:
+    """The same of ``coincidences``: apart are all pairs that have the lowest and the highest value used."""
+
+    def apart(sums: Floats) -> Floats:
+        used = np.flatnonzero(sums.reshape(levels, levels).sum(axis=1))
+        found = np.zeros((1, levels**2))
+        found[0, [used[0] * levels + used[-1], used[-1] * levels + used[0]]] = sums.sum() / 2
+        return found
+
+    return Agreement(np.arange(levels**2)[None] // levels, apart)
+
+
+def agreement_of_disagreements(apart: Floats) -> Agreement:
+    """The same of ``disagreements``."""
+    value, farthest = np.arange(apart.shape[0] + 1) - 1, float(apart.max(initial=0.0))
+    return Agreement(value[None], lambda sums: np.append(sums[1:].sum() * farthest, sums[1:])[None])
+
+
+@lru_cache(maxsize=64)
+def agreement_of_shares(levels: int) -> Agreement:
+    """The same of ``agreement_columns``."""
+    value = np.append([-1, -1], np.arange(levels))
+    return Agreement(value[None], lambda sums: np.append(0.0, sums[1:])[None])
 
 
 def agreement_columns(ratings: Ratings, alike: Floats | None = None) -> tuple[Totals, int, int]:

@@ -4,6 +4,7 @@ A kappa is a function of a confusion matrix, an alpha of a coincidence matrix, a
 summed over clusters, f(Σ_c s_c). Such a statistic is written once, as a function of the column sums. From it follow
 
 * its influence: with weights w on the clusters, θ(w) = f(Σ_c w_c s_c), so ∂θ/∂w_c = ∇f · s_c;
+* its jackknife: f(Σ s - s_c) for every c;
 * its bootstrap: multinomial weights times the clusters' columns, one matrix product for all resamples.
 
 The gradient is taken by the complex step, Im f(x + ih)/h, which has no subtraction and so no cancellation: it is exact
@@ -21,13 +22,29 @@ from scipy.sparse import csr_array
 
 from alignment.base.arrays import Array, Floats, Ints, renumbered, sums_by
 from alignment.base.estimate import Estimate, Remark
-from alignment.base.interval import Plan, Sampling, proportion, with_interval
+from alignment.base.interval import Plan, Rarer, Sampling, exact_share, proportion, with_interval
 
 #: Column sums (..., size) -> values (...), NaN where undefined.
 Statistic = Callable[[Array], Array]
 
 STEP = 1e-30
 CELLS_AT_ONCE = 2**20
+NO_AMOUNT = 1e-9
+#: From as many clusters on the jackknife is what influence functions are, to one part of a thousand.
+CLUSTERS_FOR_JACKKNIFE = 1_000
+
+
+@dataclass(frozen=True, eq=False)
+class Agreement:
+    """What a figure of agreement rests on.
+
+    ``value``, shape (raters, columns): of which value a column counts ratings, of each rater or of all together; -1 of
+    none. ``apart``: from column sums those of as much data in which nobody agrees, in every way that comes into
+    question, (columns,) -> (ways, columns).
+    """
+
+    value: Ints
+    apart: Callable[[Floats], Floats]
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,19 +94,57 @@ class Totals:
             gradient[columns] = np.imag(statistic(points)) / STEP
         return self.per_cluster(gradient)
 
+    def jackknife(self, statistic: Statistic) -> Floats:
+        """How the statistic moves when each cluster is left out, √(1 - 1/n) (mean - θ_(c)), shape (rows,).
+
+        Σ² is its variance. NaN where it is undefined without one.
+
+        From 1,000 clusters on, and for tables too large to be held once for each cluster, influences.
+        """
+        if self.rows >= CLUSTERS_FOR_JACKKNIFE or self.rows * self.size > CELLS_AT_ONCE or self.rows < 2:
+            return self.influence(statistic)
+        own = np.bincount(self.cluster * self.size + self.column, self.amount, self.rows * self.size)
+        left = statistic(self.sums() - own.reshape(self.rows, self.size))
+        moved: Floats = np.sqrt(1 - 1 / self.rows) * (left.mean() - left)
+        return moved
+
+    def rarer(self, statistic: Statistic, agreement: Agreement, weight: Floats | None = None) -> Rarer:
+        """See ``Rarer``. Where every unit agrees, the share q of clusters that disagree is bounded as an exact share of
+        none, and the figure is what it would be had q of all data been ``apart``.
+
+        ``weight``: of each cluster, 1 by default. The groups that hold the rarer value are (Σ w)²/Σ w²; of those that
+        might have disagreed each counts as the heaviest would.
+        """
+        sums, of = self.sums(), np.ones(self.rows) if weight is None else weight
+        held = []
+        for value in agreement.value:
+            commonest = np.bincount(value + 1, sums)[1:].argmax()
+            within = of[self.per_cluster(((value >= 0) & (value != commonest)).astype(np.float64)) > NO_AMOUNT]
+            held.append(float(within.sum() ** 2 / np.square(within).sum()) if within.size else 0.0)
+        size = self.per_cluster((agreement.value[0] >= 0).astype(np.float64)) / of
+        clusters = float(size.sum() ** 2 / np.square(size).sum() * of.mean() / of.max())
+
+        def edge(level: float) -> float:
+            share = exact_share(0.0, clusters, level)[1]
+            return float(np.nanmin(statistic((1 - share) * sums + share * agreement.apart(sums))))
+
+        return Rarer(min(held), edge)
+
     def resample(self, statistic: Statistic, weights: Floats) -> Floats:
         """The statistic for cluster weights of shape (resamples, rows), shape (resamples,)."""
         # Sparse even where it is nearly full: a full product would wait for the other threads of a busy machine.
         matrix = csr_array((self.amount, (self.column, self.cluster)), shape=(self.size, self.rows))
         return statistic((matrix @ weights.T).T)
 
-    def sampling(self, statistic: Statistic) -> Sampling:
+    def sampling(self, statistic: Statistic, agreement: Agreement | None = None) -> Sampling:
         """What an interval needs to know of the statistic."""
         return Sampling(
             rows=self.rows,
             width=self.size,
             influence=lambda: self.influence(statistic),
             resample=lambda weights: self.resample(statistic, weights),
+            jackknife=lambda: self.jackknife(statistic),
+            rarer=None if agreement is None else lambda: self.rarer(statistic, agreement),
         )
 
 
@@ -120,16 +175,19 @@ def estimate(
     clusters: int | None = None,
     undefined: Remark,
     bounds: tuple[float, float] = (-1.0, 1.0),
+    agreement: Agreement | None = None,
 ) -> Estimate:
     """The statistic with its interval, or undefined for the reason given when it is NaN.
 
-    ``clusters`` is the number of rows unless fewer of them bear on the statistic.
+    ``clusters`` is the number of rows unless fewer of them bear on the statistic. ``agreement`` of a figure of
+    agreement.
     """
     clusters = totals.rows if clusters is None else clusters
     value = float(statistic(totals.sums()))
     if np.isnan(value):
         return Estimate.undefined(undefined, n=n, clusters=clusters, method=name, level=plan.level)
-    return with_interval(value, totals.sampling(statistic), plan, name=name, n=n, clusters=clusters, bounds=bounds)
+    sampling = totals.sampling(statistic, agreement)
+    return with_interval(value, sampling, plan, name=name, n=n, clusters=clusters, bounds=bounds)
 
 
 def column_ratio(numerator: int, denominator: int) -> Statistic:
@@ -172,10 +230,10 @@ def joint_mean(
     present = renumbered(np.concatenate([clusters for _, clusters in parts]))[0]
     placed = [(table, np.searchsorted(present, clusters)) for table, clusters in parts]
 
-    def influence() -> Floats:
+    def over_parts(of_part: Callable[[Totals], Floats]) -> Floats:
         total = np.zeros(present.size)
         for table, rows in placed:
-            total[rows] += table.influence(statistic)
+            total[rows] += of_part(table)
         return total / len(placed)
 
     def resample(weights: Floats) -> Floats:
@@ -187,7 +245,13 @@ def joint_mean(
         return ratio(sums, defined)
 
     mean = float(np.mean([float(statistic(table.sums())) for table, _ in placed]))
-    sampling = Sampling(present.size, max(table.size for table, _ in placed), influence, resample)
+    sampling = Sampling(
+        present.size,
+        max(table.size for table, _ in placed),
+        lambda: over_parts(lambda table: table.influence(statistic)),
+        resample,
+        lambda: over_parts(lambda table: table.jackknife(statistic)),
+    )
     return with_interval(mean, sampling, plan, name=name, n=n, clusters=present.size, bounds=bounds)
 
 

@@ -19,7 +19,7 @@ from alignment.base.arrays import (
 )
 from alignment.base.estimate import NO_UNITS, ONE_CATEGORY, Estimate, remark
 from alignment.base.interval import Kind, Plan, share_of_trials
-from alignment.base.tables import Weighting, disagreement
+from alignment.base.tables import Weighting, agreement_of_confusion, disagreement
 from alignment.base.totals import Totals, column_ratio, estimate, ratio
 from alignment.calibration.calibrators import Calibrator
 
@@ -120,6 +120,7 @@ def calibration_figures(
         name=kappa_name(weights),
         n=given.size,
         undefined=ONE_CATEGORY if given.size else NO_UNITS,
+        agreement=agreement_of_confusion(levels),
     )
     if probability is None:
         none = Estimate.undefined(NO_PROBABILITIES, level=level)

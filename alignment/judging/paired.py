@@ -21,8 +21,8 @@ from alignment.base.estimate import (
 )
 from alignment.base.interval import Kind, Plan
 from alignment.base.ratings import Scale, encode, encode_values
-from alignment.base.tables import Weighting, disagreement
-from alignment.base.totals import Statistic, Totals, estimate, gain, ratio, side_by_side
+from alignment.base.tables import Weighting, agreement_of_gain, disagreement
+from alignment.base.totals import Agreement, Statistic, Totals, estimate, gain, ratio, side_by_side
 from alignment.judging.label_judge import LabelResult, judge_label_kappa
 from alignment.judging.threshold import ThresholdResult, at_threshold, decide
 
@@ -117,16 +117,24 @@ def paired_at_thresholds(
         for score, threshold, higher in zip(scores, thresholds, higher_is_better, strict=True)
     )
 
-    def of(name: str, statistic: Statistic, bearing: Array, undefined: Remark, plan: Plan = plan) -> Estimate:
+    def of(name: str, statistic: Statistic, bearing: Array, undefined: Remark) -> Estimate:
         clusters = np.unique(row[bearing]).size
         return _difference(table, name, statistic, int(bearing.sum()), clusters, undefined, plan)
 
+    neither = ONE_CATEGORY if human.size else NO_UNITS
     everyone = np.ones_like(human)
     return PairedThresholds(
         first=own_first,
         second=own_second,
-        kappa=of(
-            "Cohen's kappa", binary.kappa, everyone, ONE_CATEGORY if human.size else NO_UNITS, _together(plan, among)
+        kappa=_difference(
+            table,
+            "Cohen's kappa",
+            binary.kappa,
+            human.size,
+            table.rows,
+            neither,
+            _together(plan, among),
+            agreement_of_gain(2),
         ),
         tpr=of("true positive rate", binary.tpr, human, NO_POSITIVE),
         tnr=of("true negative rate", binary.tnr, ~human, NO_NEGATIVE),
@@ -177,7 +185,8 @@ def paired_labels(
                 reason, n=len(human), clusters=table.rows, method=kappa_name(weights), level=level
             )
         statistic, sure = kappa_statistic(disagreement(size, weights)), plan if weights else _together(plan, among)
-        return _difference(table, kappa_name(weights), statistic, len(human), table.rows, ONE_CATEGORY, sure)
+        name, agreement = kappa_name(weights), agreement_of_gain(size)
+        return _difference(table, name, statistic, len(human), table.rows, ONE_CATEGORY, sure, agreement)
 
     agreeing = np.eye(size).ravel()
     return PairedLabels(
@@ -200,19 +209,29 @@ def paired_labels(
 
 
 def _together(plan: Plan, among: int) -> Plan:
-    """Of 2,000 resamples the tails don't reach that far: by influence functions, however few clusters there are."""
-    if among == 1:
-        return plan
-    kind: Kind = "influence" if plan.kind == "auto" else plan.kind
-    return replace(plan, kind=kind, level=1 - (1 - plan.level) / among)
+    return replace(plan, level=1 - (1 - plan.level) / among)
 
 
 def _difference(
-    table: Totals, name: str, statistic: Statistic, n: int, clusters: int, undefined: Remark, plan: Plan
+    table: Totals,
+    name: str,
+    statistic: Statistic,
+    n: int,
+    clusters: int,
+    undefined: Remark,
+    plan: Plan,
+    agreement: Agreement | None = None,
 ) -> Estimate:
-    name = f"{name}, second less first"
     return estimate(
-        table, gain(statistic), plan, name=name, n=n, clusters=clusters, undefined=undefined, bounds=(-2.0, 2.0)
+        table,
+        gain(statistic),
+        plan,
+        name=f"{name}, second less first",
+        n=n,
+        clusters=clusters,
+        undefined=undefined,
+        bounds=(-2.0, 2.0),
+        agreement=agreement,
     )
 
 

@@ -9,16 +9,24 @@ from numpy.typing import ArrayLike
 
 from alignment.base import tables as binary
 from alignment.base.arrays import Array, Bools, Floats, Ints, cluster_rows, finite, same_length, sums_by, verdicts
-from alignment.base.bootstrap import middle, resampled_kinds
-from alignment.base.estimate import NO_NEGATIVE, NO_POSITIVE, NO_UNLABELLED, NO_VARIATION, Estimate, remark
-from alignment.base.interval import Case, Kind, Plan, share_of_trials, standard_error, with_interval
+from alignment.base.estimate import NO_NEGATIVE, NO_POSITIVE, NO_UNLABELLED, Estimate, Remark, remark
+from alignment.base.interval import (
+    NO_SPREAD,
+    Case,
+    Kind,
+    Plan,
+    share_of_trials,
+    standard_error,
+    t_quantile,
+    with_interval,
+)
 from alignment.base.tables import FN, FP, TN, TP
-from alignment.base.totals import Totals, estimate, ratio, share_of_columns
+from alignment.base.totals import Statistic, Totals, estimate, ratio, share_of_columns
 from alignment.judging.correlation import ROUNDING
+from alignment.judging.weighted import Design, weighted_figure
 
 NO_SIGNAL = remark("no_signal")
 WORSE_THAN_CHANCE = remark("no_better_than_chance")
-NO_ERRORS = remark("no_errors_seen")
 OUTSIDE = remark("rate_out_of_reach")
 
 #: Columns behind the four cells of the labelled units: the judge's verdicts on the unlabelled ones.
@@ -59,6 +67,8 @@ def corrected_rate(
     unlabelled: ArrayLike,
     unlabelled_cluster: ArrayLike,
     *,
+    probability: ArrayLike | None = None,
+    stratum: ArrayLike | None = None,
     interval: Kind = "auto",
     rng: np.random.Generator | None = None,
     level: float = 0.95,
@@ -68,19 +78,20 @@ def corrected_rate(
     θ = (p + TNR - 1)/(TPR + TNR - 1), cut to [0, 1]: p is the share of ``unlabelled`` (the judge's verdicts, shape
     (unlabelled units,)) that pass; TPR and TNR come from ``judge`` and ``positive`` (people's verdicts), shape
     (labelled units,). Good units may be more or less frequent among the labelled than among the others. But the judge
-    must err on good and on bad ones at the same rates, which holds when the labelled ones were drawn at random, and
-    does not when the judge's own verdicts decided which get labels.
+    must err on good and on bad ones at the same rates: which holds when the labelled ones were drawn at random, or with
+    ``probability`` and ``stratum`` (of each labelled unit, as ``Design`` has them; by default all alike), and does not
+    when the judge's own verdicts decided which get labels and nobody knows the chances.
 
-    The interval has the variance of both samples: by resampling the clusters of both ("auto", however many there are),
-    or by influence functions (the delta method), with t of the smaller number of clusters. A cluster with units on both
-    sides bears on both. n and clusters count both samples. An error rate of exactly 0 adds no variance, so with few
-    positive (or negative) labelled units the interval is then too narrow. Simulated coverage at 95 %, 50 to 500
-    unlabelled clusters: 92 to 96 % with 50 or 200 labelled ones, 91 to 95 % with 30; the delta method 94 to 99 %; had
-    the unlabelled been taken for certain, 46 to 91 %.
+    The interval has the variance of both samples. By default it is Lang and Reiczigel's: of rates with one success and
+    one failure more, and a share with t²/2 of either, moved by what is skew in them; each rate as of so many single
+    trials as have its error, and at 0 or 1 as of so many as it has clusters (of the heaviest weight). What clusters
+    have in common between the rates, or with both samples, is added. "influence": the delta method, to which an error
+    rate of exactly 0 adds nothing. Either is cut to [0, 1]; t is of the smaller number of clusters. n and clusters
+    count both samples. Simulated coverage: bench/promises/shares.py.
 
     Undefined: no labelled unit is positive, or none negative; no unlabelled units; an interval of TPR + TNR - 1 that
-    contains 0, or TPR + TNR ≤ 1. No interval: nothing varies among the labelled units; all of it lies below 0 or above
-    1. ValueError: verdicts that are not booleans, unequal lengths.
+    contains 0, or TPR + TNR ≤ 1. No interval: all of it lies below 0 or above 1. ValueError: verdicts that are not
+    booleans, unequal lengths, a bootstrap; as ``Design``.
 
     Source: Rogan & Gladen (1978), Am. J. Epidemiol. 107; both variances: Lang & Reiczigel (2014), Prev. Vet. Med. 113.
 
@@ -96,21 +107,33 @@ def corrected_rate(
     labelled_at, other_at = np.asarray(cluster), np.asarray(unlabelled_cluster)
     same_length(judge=said, positive=human, cluster=labelled_at)
     same_length(unlabelled=other, unlabelled_cluster=other_at)
-    row, rows = cluster_rows(labelled_at)
-    table = Totals(row, 2 * human + said, np.ones(said.size), rows, 4)
-    tpr = share_of_columns(table, [TP], [FN, TP], plan, name="true positive rate", undefined=NO_POSITIVE)
-    tnr = share_of_columns(table, [TN], [TN, FP], plan, name="true negative rate", undefined=NO_NEGATIVE)
-    signal = estimate(
-        table,
-        _signal,
-        plan,
-        name="TPR + TNR - 1",
-        n=said.size,
-        undefined=NO_POSITIVE if tpr.value is None else NO_NEGATIVE,
-    )
+    if interval == "bootstrap":
+        raise ValueError("the corrected rate has no bootstrap: its errors of 0 can't be resampled")
+    alike = probability is None
+    chance = np.ones(said.size) if probability is None else finite(probability, "probability")
+    design = Design.of(labelled_at, chance, np.zeros(said.size) if stratum is None else stratum)
+    weights = 1 / design.probability
+    table = Totals(design.row, 2 * human + said, weights[design.row], weights.size, 4)
+
+    def of(name: str, statistic: Statistic, hits: list[int], units: Bools, undefined: Remark) -> Estimate:
+        if alike and hits:
+            trials = [FN, TP] if hits == [TP] else [TN, FP]
+            return share_of_columns(table, hits, trials, plan, name=name, undefined=undefined)
+        if alike or not plan.is_best:
+            return estimate(table, statistic, plan, name=name, n=said.size, undefined=undefined)
+        bounds = (0.0, 1.0) if hits else (-1.0, 1.0)
+        bearing = design.row[units]
+        return weighted_figure(
+            table, statistic, design, plan, name=name, bearing=bearing, undefined=undefined, bounds=bounds
+        )
+
+    tpr = of("true positive rate", binary.tpr, [TP], human, NO_POSITIVE)
+    tnr = of("true negative rate", binary.tnr, [TN], ~human, NO_NEGATIVE)
+    neither = NO_POSITIVE if tpr.value is None else NO_NEGATIVE
+    signal = of("TPR + TNR - 1", _signal, [], np.ones_like(human), neither)
     judged = share_of_trials(other, other_at, plan, name="share the judge passes", undefined=NO_UNLABELLED)
-    rate = _rate(2 * human + said, labelled_at, other, other_at, plan, judged, signal)
-    return CorrectedRate(rate, judged, tpr, tnr, signal)
+    both = _Both.of(2 * human + said, labelled_at, other, other_at, design)
+    return CorrectedRate(both.rate(plan, judged, signal), judged, tpr, tnr, signal)
 
 
 def _signal(cells: Array) -> Array:
@@ -124,43 +147,110 @@ def _corrected(columns: Array) -> Array:
     return (share + binary.tnr(columns[..., :4]) - 1) / np.where(signal == 0, np.nan, signal)
 
 
-def _rate(
-    cell: Array, labelled_at: Array, other: Bools, other_at: Array, plan: Plan, judged: Estimate, signal: Estimate
-) -> Estimate:
-    name = "Rogan-Gladen"
-    row, rows = cluster_rows(np.concatenate([labelled_at, other_at]))
-    column = np.concatenate([cell, np.where(other, PASSED, FAILED)])
-    totals = Totals(row, column, np.ones(row.size), rows, COLUMNS)
-    if signal.value is None or judged.value is None:
-        reason = signal.reason if signal.value is None else judged.reason
-    elif signal.value <= 0:
-        reason = WORSE_THAN_CHANCE
-    elif signal.low is not None and signal.low <= 0:
-        reason = NO_SIGNAL
-    else:
+@dataclass(frozen=True, eq=False, slots=True)
+class _Both:
+    """Both samples: their columns by cluster, and how the clusters were drawn (unlabelled ones: all)."""
+
+    totals: Totals
+    design: Design
+    n: int
+
+    @classmethod
+    def of(cls, cell: Ints, labelled_at: Array, other: Bools, other_at: Array, labelled: Design) -> "_Both":
+        row, rows = cluster_rows(np.concatenate([labelled_at, other_at]))
+        probability, stratum = np.ones(rows), np.full(rows, int(labelled.stratum.max(initial=-1)) + 1)
+        own = row[: cell.size]
+        probability[own], stratum[own] = labelled.probability[labelled.row], labelled.stratum[labelled.row]
+        amount = np.append(1 / probability[own], np.ones(other.size))
+        column = np.concatenate([cell, np.where(other, PASSED, FAILED)])
+        design = Design(row, probability, cluster_rows(stratum)[0])
+        return cls(Totals(row, column, amount, rows, COLUMNS), design, row.size)
+
+    def rate(self, plan: Plan, judged: Estimate, signal: Estimate) -> Estimate:
+        """The corrected rate, or why there is none."""
+        name, clusters = "Rogan-Gladen", self.totals.rows
+        reason = None
+        if signal.value is None or judged.value is None:
+            reason = signal.reason if signal.value is None else judged.reason
+        elif signal.value <= 0:
+            reason = WORSE_THAN_CHANCE
+        elif signal.low is not None and signal.low <= 0:
+            reason = NO_SIGNAL
+        if reason is not None:
+            return Estimate.undefined(reason, n=self.n, clusters=clusters, method=name, level=plan.level)
         # The smaller sample decides how surely the errors are known; the estimate itself counts the clusters of both.
-        case = Case(plan, name, row.size, min(signal.clusters, judged.clusters), (-np.inf, np.inf))
-        value = float(_corrected(totals.sums()))
+        case = Case(plan, name, self.n, min(signal.clusters, judged.clusters), (-np.inf, np.inf))
+        value = float(_corrected(self.totals.sums()))
         if plan.refusal(case.clusters) is not None:
             raw = case.without_interval(value)
-        elif signal.reason == NO_VARIATION:
-            raw = Estimate(value, None, None, plan.level, case.n, case.clusters, name, NO_ERRORS)
-        elif plan.kind == "influence":
-            raw = case.by_influence(value, standard_error(totals.influence(_corrected)))
+        elif plan.is_best:
+            raw = self._skewed(value, t_quantile(case.clusters - 1, plan.level), plan.level)
         else:
-            raw = case.by_bootstrap(value, middle(_resampled(totals, plan.rng), plan.level))
-        return _cut(replace(raw, clusters=rows))
-    assert reason is not None
-    return Estimate.undefined(reason, n=row.size, clusters=rows, method=name, level=plan.level)
+            raw = case.by_influence(value, self.design.standard_error(self.totals.influence(_corrected)))
+        return _cut(replace(raw, clusters=clusters))
+
+    def _skewed(self, value: float, t: float, level: float) -> Estimate:
+        """Lang and Reiczigel's interval; t in place of a normal quantile."""
+        sums = self.totals.sums()
+        parts = [_Rate.of(self, statistic, columns, weigh) for statistic, columns, weigh in _RATES]
+        (p, of_p), (se, of_se), (sp, of_sp) = (
+            part.with_more(more) for part, more in zip(parts, (t * t / 2, 1.0, 1.0), strict=True)
+        )
+        if se + sp <= 1:
+            return Estimate(value, None, None, level, self.n, self.totals.rows, "Rogan-Gladen", NO_SIGNAL)
+        theta = (p + sp - 1) / (se + sp - 1)
+        variance = (of_p + (1 - theta) ** 2 * of_sp + theta**2 * of_se) / (se + sp - 1) ** 2
+        # What clusters have in common, at first order: the variance of all less that of the parts as if apart.
+        gradient = np.array([1.0, -value, 1 - value]) / float(_signal(sums[:4]))
+        alone = sum(float(g * part.error) ** 2 for g, part in zip(gradient, parts, strict=True))
+        common = self.design.standard_error(self.totals.influence(_corrected)) ** 2 - alone
+        half = t * np.sqrt(max(variance + common, variance / 4))
+        moved = theta + 2 * t * t * (theta * of_se - (1 - theta) * of_sp)
+        low, high = float(min(moved - half, value)), float(max(moved + half, value))
+        method = "Rogan-Gladen; Lang-Reiczigel"
+        return Estimate(value, low, high, level, self.n, self.totals.rows, method)
 
 
-def _resampled(totals: Totals, rng: np.random.Generator | None) -> Floats:
-    """Labelled, unlabelled, and clusters with both kinds of units drawn apart; equal ones together, for speed."""
-    counts = sums_by(totals.cluster * COLUMNS + totals.column, totals.amount, totals.rows * COLUMNS)
-    kinds, times = np.unique(counts.reshape(totals.rows, COLUMNS), axis=0, return_counts=True)
-    labelled, unlabelled = kinds[:, :FAILED].any(axis=1), kinds[:, FAILED:].any(axis=1)
-    sample: Ints = np.where(unlabelled, 2, 0) + labelled
-    return resampled_kinds(lambda weights: _corrected(weights @ kinds), times, sample, COLUMNS, rng)
+@dataclass(frozen=True, slots=True)
+class _Rate:
+    """A share, its error by first order, and how much of all weight one more trial is: of so many single trials as have
+    this error one, but no less than the heaviest cluster."""
+
+    value: float
+    error: float
+    one: float
+
+    @classmethod
+    def of(cls, both: _Both, statistic: Statistic, columns: list[int], weighted: bool) -> "_Rate":
+        totals = both.totals
+        value, error = float(statistic(totals.sums())), both.design.standard_error(totals.influence(statistic))
+        mask = np.zeros(totals.size)
+        mask[columns] = 1
+        weight = 1 / both.design.probability if weighted else np.ones(totals.rows)
+        bearing = weight[totals.per_cluster(mask) > 0]
+        one = 1 / bearing.size
+        if 0 < value < 1 and error > NO_SPREAD:
+            one = error**2 / (value * (1 - value))
+        return cls(value, error, max(one, float(bearing.max() / bearing.sum())) if weight.max() > 1 else one)
+
+    def with_more(self, more: float) -> tuple[float, float]:
+        """The share with so many more trials that hit and that don't, and its variance then."""
+        added = more * self.one
+        share = (self.value + added) / (1 + 2 * added)
+        variance = self.error**2 + added * self.one * ((1 - share) ** 2 + share**2)
+        return share, variance / (1 + 2 * added) ** 2
+
+
+def _share(columns: Array) -> Array:
+    return ratio(columns[..., PASSED], columns[..., FAILED] + columns[..., PASSED])
+
+
+#: Share of passes, TPR and TNR of both samples' columns, which of these they are of, and whether clusters weigh.
+_RATES: tuple[tuple[Statistic, list[int], bool], ...] = (
+    (_share, [FAILED, PASSED], False),
+    (lambda columns: binary.tpr(columns[..., :4]), [FN, TP], True),
+    (lambda columns: binary.tnr(columns[..., :4]), [TN, FP], True),
+)
 
 
 def _cut(raw: Estimate) -> Estimate:
@@ -200,6 +290,7 @@ def ppi_mean(
     unlabelled: ArrayLike,
     unlabelled_cluster: ArrayLike,
     *,
+    bounds: tuple[float, float] = (-np.inf, np.inf),
     interval: Kind = "auto",
     rng: np.random.Generator | None = None,
     level: float = 0.95,
@@ -214,8 +305,10 @@ def ppi_mean(
 
     λ is taken as given in the interval, which costs nothing at first order: simulated coverage at 95 % with 30, 100 and
     300 labelled clusters is 93 to 96 %, and 92 % with 30 and a very good judge. "auto" takes influence functions at any
-    number of clusters: θ is linear. t has the degrees of freedom of the labelled clusters. n and clusters count both
-    samples, those of ``classical`` the labelled ones. Values are not cut: a mean of verdicts can come out above 1.
+    number of clusters: θ is linear; where values lie between the ``bounds`` 0 and 1, the exact interval of as many
+    single trials as have the error (``Case.of_share``). t has the degrees of freedom of the labelled clusters. n and
+    clusters count both samples, those of ``classical`` the labelled ones. All is cut at ``bounds``: a mean of verdicts
+    can come out above 1.
 
     Undefined: no labelled units; no unlabelled units (``classical`` is still there). ValueError: values that
     are not finite, unequal lengths.
@@ -228,7 +321,8 @@ def ppi_mean(
     (0.667, 0.617, 0.629)
     """
     asked = Plan(interval, rng, level)
-    plan = replace(asked, kind="influence") if interval == "auto" else asked
+    is_share = bounds == (0.0, 1.0) and asked.is_best
+    plan = replace(asked, kind="influence") if asked.is_best else asked
     people, judge, other = finite(value, "value"), finite(score, "score"), finite(unlabelled, "unlabelled score")
     labelled_at, other_at = np.asarray(cluster), np.asarray(unlabelled_cluster)
     same_length(value=people, score=judge, cluster=labelled_at)
@@ -255,16 +349,16 @@ def ppi_mean(
                 theta = theta + weight * ratio(sums[..., OTHER_SCORES], sums[..., UNLABELLED])
             return theta
 
-        found = with_interval(
-            float(statistic(totals.sums())),
-            totals.sampling(statistic),
-            plan,
-            name=name,
-            n=n,
-            clusters=clusters,
-            bounds=(-np.inf, np.inf),
-        )
-        return replace(found, clusters=of_clusters)
+        found = float(np.clip(statistic(totals.sums()), *bounds))
+        if is_share and clusters > 1:
+            case = Case(asked, name, n, clusters, bounds)
+            return replace(case.of_share(found, jackknifed(statistic)), clusters=of_clusters)
+        sampling = totals.sampling(statistic)
+        made = with_interval(found, sampling, plan, name=name, n=n, clusters=clusters, bounds=bounds)
+        return replace(made, clusters=of_clusters)
+
+    def jackknifed(statistic: Statistic) -> float:
+        return float(np.nan_to_num(standard_error(totals.jackknife(statistic))))
 
     weight = _tuned(people, judge, row[:few], other, row[few:]) if few and other.size else None
     return PpiMean(

@@ -11,7 +11,7 @@ from alignment.base.arrays import Bools, Floats, Ints, cluster_rows, finite, run
 from alignment.base.estimate import NO_NEGATIVE, NO_POSITIVE, NO_UNITS, ONE_CATEGORY, Estimate, Remark, remark
 from alignment.base.interval import Kind, Plan
 from alignment.base.tables import FN, FP, TN, TP
-from alignment.base.totals import Statistic, Totals, estimate, share_of_columns
+from alignment.base.totals import Agreement, Statistic, Totals, estimate, share_of_columns
 from alignment.frames import sweep_frame
 
 if TYPE_CHECKING:
@@ -113,8 +113,7 @@ def at_threshold(
 ) -> ThresholdResult:
     """The judge's verdict is positive when score ≥ threshold (score ≤ threshold when lower is better).
 
-    ``score``, ``positive`` (the human verdict) and ``cluster`` have shape (units,). Rates have Wilson's interval when
-    every unit is its own cluster, the others and clustered rates the clustered one; ``method`` says which.
+    ``score``, ``positive`` (the human verdict) and ``cluster`` have shape (units,).
 
     Undefined: a rate without units in its denominator; kappa when judge and people used one and the same category;
     mcc when either used only one; f1 without any positive. ValueError: a score that isn't finite, a threshold of nan,
@@ -134,19 +133,32 @@ def at_threshold(
     def rate(name: str, hits: list[int], trials: list[int], undefined: Remark) -> Estimate:
         return share_of_columns(table, hits, trials, plan, name=name, undefined=undefined)
 
-    def other(name: str, statistic: Statistic, lowest: float, undefined: Remark) -> Estimate:
-        return estimate(table, statistic, plan, name=name, n=scores.size, undefined=undefined, bounds=(lowest, 1.0))
+    def other(
+        name: str, statistic: Statistic, lowest: float, undefined: Remark, agreement: Agreement | None = None
+    ) -> Estimate:
+        return estimate(
+            table,
+            statistic,
+            plan,
+            name=name,
+            n=scores.size,
+            undefined=undefined,
+            bounds=(lowest, 1.0),
+            agreement=agreement,
+        )
+
+    agreement = binary.agreement_of_confusion(2)
 
     return ThresholdResult(
         threshold=float(threshold),
         confusion=[[tn, fp], [fn, tp]],
-        kappa=other("Cohen's kappa", binary.kappa, -1.0, ONE_CATEGORY if rows else NO_UNITS),
+        kappa=other("Cohen's kappa", binary.kappa, -1.0, ONE_CATEGORY if rows else NO_UNITS, agreement),
         tpr=rate("true positive rate", [TP], [FN, TP], NO_POSITIVE),
         tnr=rate("true negative rate", [TN], [TN, FP], NO_NEGATIVE),
         precision=rate("precision", [TP], [FP, TP], remark("no_positive_by_judge")),
         f1=other("F1", binary.f1, 0.0, remark("no_positive_by_either")),
         accuracy=rate("accuracy", [TN, TP], [TN, FP, FN, TP], NO_UNITS),
-        mcc=other("Matthews' correlation", binary.mcc, -1.0, remark("one_category_by_either")),
+        mcc=other("Matthews' correlation", binary.mcc, -1.0, remark("one_category_by_either"), agreement),
     )
 
 

@@ -18,14 +18,15 @@ from alignment.base.arrays import (
     cluster_rows,
     finite,
     level_positions,
+    renumbered,
     same_length,
     sums_by,
     verdicts,
 )
 from alignment.base.estimate import NO_NEGATIVE, NO_POSITIVE, NO_UNITS, ONE_CATEGORY, Estimate, Remark
-from alignment.base.interval import Case, Kind, Plan
+from alignment.base.interval import FEWEST_RARER, Case, Kind, Plan
 from alignment.base.tables import disagreement
-from alignment.base.totals import Statistic, Totals, column_ratio
+from alignment.base.totals import Agreement, Statistic, Totals, column_ratio
 from alignment.judging.threshold import decide
 
 
@@ -100,17 +101,17 @@ def weighted_mean(
     stratum: ArrayLike,
     *,
     bounds: tuple[float, float] = (-np.inf, np.inf),
-    interval: Kind = "influence",
+    interval: Kind = "jackknife",
     level: float = 0.95,
 ) -> Estimate:
     """Σ value/π / Σ 1/π over labelled units; a share when values are 0 and 1, with ``bounds`` (0, 1).
 
     All arrays have shape (labelled units,): ``probability`` π and ``stratum`` are the sample's, as ``Draw`` has them.
-    Samples that had been labelled before the draw join with probability 1 as a stratum of their own. Intervals are by
-    influence functions, with the draw's variance, for a share on the logit scale, and t has as many degrees of freedom
-    as clusters less strata; there is no bootstrap of such draws. Simulated coverage at 95 % with 60, 100 and 300 drawn
-    of 2,000: 95 % for a share, 95 to 98 % for TPR and TNR, and for kappa 90, 91 and 94 %, so too narrow below 300.
-    Undefined: no units. ValueError: as ``Design``; another kind of interval than "influence" or "none".
+    Samples that had been labelled before the draw join with probability 1 as a stratum of their own. Intervals are
+    those of ``interval``, from the jackknife with the draw's variance; t has no more degrees of freedom than clusters
+    less strata, and there is no bootstrap of such draws. Simulated coverage: bench/promises/kappas.py and shares.py.
+    Undefined: no units. ValueError: as ``Design``; another kind of interval than "jackknife", "influence"
+    or "none".
 
     Source: Hájek (1971), in Foundations of Statistical Inference.
 
@@ -121,7 +122,7 @@ def weighted_mean(
     same_length(value=values, cluster=design.row)
     columns, amounts = np.repeat([0, 1], values.size), np.append(values, np.ones(values.size))
     totals = _weighted(design, np.tile(design.row, 2), columns, amounts, 2)
-    return _estimate(
+    return weighted_figure(
         totals,
         column_ratio(0, 1),
         design,
@@ -142,7 +143,7 @@ def weighted_at_threshold(
     stratum: ArrayLike,
     *,
     higher_is_better: bool = True,
-    interval: Kind = "influence",
+    interval: Kind = "jackknife",
     level: float = 0.95,
 ) -> WeightedResult:
     """``at_threshold`` for all samples, from labelled ones drawn with known probabilities.
@@ -163,7 +164,7 @@ def weighted_at_threshold(
     totals = _weighted(design, design.row, 2 * human + judge, np.ones(scores.size), 4)
 
     def figure(name: str, statistic: Statistic, lowest: float, undefined: Remark, bearing: Bools) -> Estimate:
-        return _estimate(
+        return weighted_figure(
             totals,
             statistic,
             design,
@@ -172,6 +173,7 @@ def weighted_at_threshold(
             bearing=design.row[bearing],
             undefined=undefined,
             bounds=(lowest, 1.0),
+            agreement=None if lowest == 0 else binary.agreement_of_confusion(2),
         )
 
     every = np.ones(scores.size, dtype=np.bool_)
@@ -192,7 +194,7 @@ def weighted_grades(
     probability: ArrayLike,
     stratum: ArrayLike,
     *,
-    interval: Kind = "influence",
+    interval: Kind = "jackknife",
     level: float = 0.95,
 ) -> Estimate:
     """Quadratic kappa of a judge's grades with people's for all samples, both as positions of levels, shape (units,).
@@ -206,7 +208,7 @@ def weighted_grades(
     judge, people = level_positions(given, levels, "grade"), level_positions(human, levels, "human")
     same_length(given=judge, human=people, cluster=design.row)
     totals = _weighted(design, design.row, people * levels + judge, np.ones(judge.size), levels**2)
-    return _estimate(
+    return weighted_figure(
         totals,
         kappa_statistic(disagreement(levels, "quadratic")),
         design,
@@ -215,6 +217,7 @@ def weighted_grades(
         bearing=design.row,
         undefined=ONE_CATEGORY if judge.size else NO_UNITS,
         bounds=(-1.0, 1.0),
+        agreement=binary.agreement_of_confusion(levels),
     )
 
 
@@ -226,7 +229,7 @@ def weighted_roc_auc(
     stratum: ArrayLike,
     *,
     higher_is_better: bool = True,
-    interval: Kind = "influence",
+    interval: Kind = "jackknife",
     level: float = 0.95,
 ) -> Estimate:
     """``roc_auc`` for all samples: a pair counts w_i w_j, w = 1/π, and so does each unit in its influence.
@@ -262,8 +265,8 @@ def weighted_roc_auc(
 
 
 def _plan(interval: Kind, level: float) -> Plan:
-    if interval not in ("influence", "none"):
-        raise ValueError(f"estimates of a draw have interval 'influence' or 'none', not {interval!r}")
+    if interval not in ("jackknife", "influence", "none"):
+        raise ValueError(f"estimates of a draw have interval 'jackknife', 'influence' or 'none', not {interval!r}")
     return Plan(interval, None, level)
 
 
@@ -272,7 +275,7 @@ def _weighted(design: Design, cluster: Ints, column: Ints, amount: Floats, size:
     return Totals(cluster, column, amount * weight[cluster], weight.size, size)
 
 
-def _estimate(
+def weighted_figure(
     totals: Totals,
     statistic: Statistic,
     design: Design,
@@ -282,19 +285,35 @@ def _estimate(
     bearing: Ints,
     undefined: Remark,
     bounds: tuple[float, float],
+    agreement: Agreement | None = None,
 ) -> Estimate:
-    """``totals.estimate`` with the draw's variance; ``bearing`` holds the clusters of the units it is of."""
-    n, clusters = bearing.size, np.unique(bearing).size
+    """``totals.estimate`` with the draw's variance; ``bearing`` holds the clusters of the units it is of.
+
+    A figure with bounds 0 and 1 is a share.
+    """
+    n, present = bearing.size, renumbered(bearing)[0]
+    clusters = present.size
     value = float(statistic(totals.sums()))
     if np.isnan(value):
         return Estimate.undefined(undefined, n=n, clusters=clusters, method=name, level=plan.level)
-
-    # t has fewer degrees of freedom than in a plain figure: a mean is taken out of every stratum.
-    case = Case(plan, name, n, min(clusters, design.freedom + 1), bounds)
+    case = Case(plan, name, n, clusters, bounds)
     if plan.refusal(clusters) is not None:
-        found = replace(case, clusters=clusters).without_interval(value)
-    elif bounds == (0.0, 1.0):
-        found = case.by_logit(value, design.standard_error(totals.influence(statistic)))
-    else:
-        found = case.by_influence(value, design.standard_error(totals.influence(statistic)))
-    return replace(found, clusters=clusters)
+        return case.without_interval(value)
+    if plan.kind == "influence":
+        # t has fewer degrees of freedom than in a plain figure: a mean is taken out of every stratum.
+        case = replace(case, clusters=min(clusters, design.freedom + 1))
+        error = design.standard_error(totals.influence(statistic))
+        by = case.by_logit if bounds == (0.0, 1.0) else case.by_influence
+        return replace(by(value, error), clusters=clusters)
+    weight = 1 / design.probability
+    rarer = None if agreement is None else totals.rarer(statistic, agreement, weight)
+    if rarer is not None and rarer.groups >= FEWEST_RARER and value >= bounds[1]:
+        return case.at_the_edge(value, rarer)
+    moved = totals.jackknife(statistic)
+    error, squares = design.standard_error(moved), moved**2
+    if bounds == (0.0, 1.0):
+        heaviest = weight.max() / weight[present].sum()
+        return case.of_weighted_share(value, float(np.nan_to_num(error)), float(heaviest), design.freedom)
+    # Few heavy clusters make up most of the variance, which is then known as badly as of so few.
+    few = 2 * squares.sum() ** 2 / (squares**2).sum() if squares.any() else np.inf
+    return case.by_jackknife(value, error, None if rarer is None else rarer.groups, min(design.freedom, few))

@@ -16,6 +16,7 @@ from alignment.base.arrays import Array, Floats, Ints, renumbered, sums_by
 from alignment.base.estimate import NO_LEVELS, NO_UNITS, Estimate, Remark, estimates_as_dicts, remark
 from alignment.base.interval import Case, Plan, standard_errors
 from alignment.base.ratings import Ratings, encode, encode_values
+from alignment.base.totals import ratio
 from alignment.consensus.dawid_skene import DawidSkene, fit_dawid_skene
 from alignment.consensus.majority import TIE, rest_label
 from alignment.judging.annotator_errors import annotator_errors
@@ -109,18 +110,24 @@ def shares(
     hits = sums_by(row, hit, cells.size)
     n = sums_by(of, trials, filled.size)
     value = sums_by(of, hits, filled.size) / n
-    errors = standard_errors((hits - value[of] * trials) / n[of], of, filled.size)
-    most = np.zeros(filled.size)
-    np.maximum.at(most, of, trials)
+    whole = sums_by(of, hits != np.floor(hits), filled.size) == 0
+    clusters_of = np.bincount(of, minlength=filled.size)
+    if plan.is_best:
+        left = ratio((value * n)[of] - hits, n[of] - trials)
+        errors = np.nan_to_num(standard_errors(left, of, filled.size)) * np.sqrt(1 - 1 / np.maximum(clusters_of, 1))
+    else:
+        errors = standard_errors((hits - value[of] * trials) / n[of], of, filled.size)
 
     estimates = [Estimate.undefined(undefined, method=name, level=plan.level)] * groups
-    columns = (filled, value, errors, n.astype(np.int64), np.bincount(of, minlength=filled.size), most == 1)
-    for place, share, error, count, clusters, single in zip(*(column.tolist() for column in columns), strict=True):
+    columns = (filled, value, errors, n.astype(np.int64), clusters_of, whole)
+    for place, share, error, count, clusters, is_whole in zip(*(column.tolist() for column in columns), strict=True):
         case = Case(plan, name, count, clusters, (0.0, 1.0))
-        found = case.of_share(share, error, single)
-        if found is None and plan.refusal(clusters) is not None:
-            found = case.without_interval(share)
-        estimates[place] = case.by_influence(share, error) if found is None else found
+        if plan.refusal(clusters) is not None:
+            estimates[place] = case.without_interval(share)
+        elif plan.is_best:
+            estimates[place] = case.of_trials(share, error, is_whole)
+        else:
+            estimates[place] = case.by_influence(share, error)
     return estimates
 
 

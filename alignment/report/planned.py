@@ -294,5 +294,6 @@ def _means(judged: Judged, labelled: _Scored, others: _Scored) -> PpiMean:
         cluster[:units],
         score[units:],
         cluster[units:],
-        interval="influence",
+        bounds=(0.0, 1.0),
+        interval="jackknife",
     )

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from alignment import Estimate, at_threshold, kappa_at_look
+from alignment import Estimate, at_threshold, level_of_look
 from bench.promises import SEED, Promise, Row, at_least, share
 
 JUDGES = 20
@@ -27,18 +27,22 @@ def rows(runs: float) -> Iterator[Row]:
         apart = together = 0
         for _ in range(worlds):
             human = rng.random(samples) < passed
-            kappas = [_kappa(rng, human, right) for _ in range(JUDGES)]
+            cells = [_verdicts(rng, human, right) for _ in range(JUDGES)]
             truth = _true_kappa(right, passed)
-            apart += all(_holds(kappa_at_look(kappa, 1), truth) for kappa in kappas)
-            together += all(_holds(kappa_at_look(kappa, k), truth) for k, kappa in enumerate(kappas, start=1))
+            apart += all(_holds(_kappa(human, one, 1), truth) for one in cells)
+            together += all(_holds(_kappa(human, one, k), truth) for k, one in enumerate(cells, start=1))
         world = f"{samples} test samples, {passed:.0%} pass, judges right in {right:.0%}"
         kept = at_least(together, worlds, 0.95)
         yield Row(world, share(apart, worlds), share(together, worlds), "95 %", kept)
 
 
-def _kappa(rng: np.random.Generator, human: np.ndarray, right: float) -> Estimate:
-    verdict = human ^ (rng.random(human.size) >= right)
-    return at_threshold(verdict.astype(float), human, np.arange(human.size), 0.5, interval="influence").kappa
+def _verdicts(rng: np.random.Generator, human: np.ndarray, right: float) -> np.ndarray:
+    return (human ^ (rng.random(human.size) >= right)).astype(float)
+
+
+def _kappa(human: np.ndarray, verdict: np.ndarray, look: int) -> Estimate:
+    level = level_of_look(look)
+    return at_threshold(verdict, human, np.arange(human.size), 0.5, interval="jackknife", level=level).kappa
 
 
 def _holds(kappa: Estimate, truth: float) -> bool:

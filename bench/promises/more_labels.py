@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from math import sqrt
 
 import numpy as np
 
-from alignment import Endpoint, Estimate, decision_on, level_of_look, plannable_from_estimate
+from alignment import Endpoint, Estimate, at_threshold, decision_on, level_of_look, plannable_from_estimate
 from alignment.base.arrays import Floats
-from alignment.judging.looks import kappa_at_look
 from bench.promises import SEED, Promise, Row, at_least, share
 
 PROMISE = Promise(
@@ -19,26 +17,15 @@ PROMISE = Promise(
     "A judge of any kappa from .1 to .8 has a first look at some groups; where it can’t be told, as many labels are "
     "drawn as it asks for, and there is a second look, at its own level. *Before* the plan was for a half-width.",
 )
-RUNS, ENDPOINT = 20_000, Endpoint()
+RUNS, ENDPOINT = 4_000, Endpoint()
 ALL = Estimate(1.0, 0.99, 1.0, n=100, clusters=100)
 
 
 def kappa_of(cells: Floats, look: int) -> Estimate:
-    """Of single units, by their cells [tn, fp, fn, tp]; the error is that of Fleiss, Cohen and Everitt."""
-    n = cells.sum()
-    p = cells.reshape(2, 2) / n
-    rows, columns = p.sum(axis=1), p.sum(axis=0)
-    chance = float(rows @ columns)
-    agree = float(np.trace(p))
-    kappa = (agree - chance) / (1 - chance)
-    first = sum(p[i, i] * ((1 - chance) - (rows[i] + columns[i]) * (1 - agree)) ** 2 for i in (0, 1))
-    second = sum(p[i, j] * (columns[i] + rows[j]) ** 2 for i in (0, 1) for j in (0, 1) if i != j) * (1 - agree) ** 2
-    error = sqrt((first + second - (agree * chance - 2 * chance + agree) ** 2) / n) / (1 - chance) ** 2
-    if not error > 0:
-        return Estimate(1.0, 1 - 3 / n, 1.0, level_of_look(look), int(n), int(n))
-    half = 1.96 * error
-    found = Estimate(kappa, max(-1.0, kappa - half), min(1.0, kappa + half), n=int(n), clusters=int(n))
-    return kappa_at_look(found, look)
+    """Of single units, by their cells [tn, fp, fn, tp]."""
+    judge, people = np.repeat([0.0, 1.0, 0.0, 1.0], cells), np.repeat([0, 0, 1, 1], cells)
+    plan = {"interval": "jackknife", "level": level_of_look(look)}
+    return at_threshold(judge, people, np.arange(people.size), 0.5, **plan).kappa
 
 
 def rows(runs: float) -> Iterator[Row]:

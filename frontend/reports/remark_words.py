@@ -65,6 +65,8 @@ WORDS = {
     "many_clusters": gettext_noop("more than %(n)s clusters: use influence functions"),
     "no_variation": gettext_noop("nothing varies between clusters: no interval"),
     "mostly_undefined": gettext_noop("undefined in most bootstrap resamples: no interval"),
+    "beyond_resamples": gettext_noop("an interval this sure takes more than 2,000 resamples: none"),
+    "few_hold_the_rarer": gettext_noop("fewer than %(n)s samples hold anything but the most common value: no interval"),
     # Of metrics of one sample.
     "no_claims": gettext_noop("no claims"),
     "abstained": gettext_noop("the answer abstains"),
@@ -214,6 +216,7 @@ WORDS = {
     "all_labelled": gettext_noop("every scored unit has a label: nothing to carry over"),
     "no_signal": gettext_noop("the interval of TPR + TNR - 1 contains 0: the judge carries no signal"),
     "no_better_than_chance": gettext_noop("TPR + TNR is not above 1: the judge does no better than chance"),
+    # Only looks of before decision 30 have this.
     "no_errors_seen": gettext_noop(
         "nothing varies among the labelled units: how often the judge errs is not known, so no interval"
     ),

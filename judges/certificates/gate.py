@@ -84,9 +84,11 @@ def gate_markdown(found: Gate) -> str:
 
 def _against(certificate: Certificate, min_kappa: float) -> tuple[str, str]:
     named, kappa = f"Certificate {certificate.number}", certificate.look.result["kappa"]
-    if kappa["low"] is None or kappa["clusters"] < MIN_TEST_SAMPLES:
-        needed = f"at least {MIN_TEST_SAMPLES}, with some variety, are needed"
+    if kappa["clusters"] < MIN_TEST_SAMPLES:
+        needed = f"at least {MIN_TEST_SAMPLES} are needed"
         return "too_few_labels", f"{named} rests on {kappa['clusters']} labelled test samples; {needed}."
+    if kappa["low"] is None:
+        return "too_few_labels", f"{named} has no interval of kappa: too few test samples hold the rarer verdict."
     low = figure(kappa["low"])
     if kappa["low"] < min_kappa:
         return "below_bar", f"The lower bound of kappa on test is {low}, under the bar of {min_kappa:g} ({named})."

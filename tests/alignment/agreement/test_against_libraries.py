@@ -25,7 +25,7 @@ from alignment import (
     sweep,
 )
 from alignment.base.estimate import remark
-from alignment.base.interval import wilson
+from alignment.base.interval import exact_share
 
 SEEDS = range(6)
 
@@ -153,8 +153,8 @@ def test_kendall_of_many_units_without_ties():
 
 
 @pytest.mark.parametrize(("hits", "n"), [(0, 12), (3, 12), (12, 12), (90, 100)])
-def test_wilson(hits, n):
-    assert wilson(hits / n, n, 0.95) == close(proportion_confint(hits, n, method="wilson"))
+def test_exact_shares(hits, n):
+    assert exact_share(hits / n, n, 0.95) == close(proportion_confint(hits, n, method="beta"))
 
 
 def test_prevalence_and_mean_value(with_gaps):

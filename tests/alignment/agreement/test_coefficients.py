@@ -277,6 +277,6 @@ def test_what_cannot_be_asked(from_rows):
 @pytest.mark.parametrize("metric", ALPHA)
 def test_alpha_bootstrap_of_fixed_and_of_moving_distances(with_gaps, rng, metric):
     few = with_gaps(3, units=60, per_cluster=2)
-    estimate = krippendorff_alpha(few, metric, rng=rng)
+    estimate = krippendorff_alpha(few, metric, interval="bootstrap", rng=rng)
     assert "cluster bootstrap" in estimate.method
     assert estimate.low < estimate.value < estimate.high

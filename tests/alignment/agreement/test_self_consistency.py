@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from alignment import percent_agreement, self_consistency
 from alignment.base.estimate import remark
-from alignment.base.interval import wilson
+from alignment.base.interval import exact_share
 
 NONE = {"interval": "none"}
 
@@ -83,14 +83,14 @@ def test_two_repeats_are_two_raters_who_agree_in_percent(from_rows, rng):
     assert (found.agreement.value, found.agreement.low, found.agreement.high) == pytest.approx(
         (expected.value, expected.low, expected.high)
     )
-    assert "influence functions by cluster" in found.agreement.method
+    assert "effective trials" in found.agreement.method
     assert found.flip_rate.low == pytest.approx(1 - found.agreement.high)
 
 
-def test_single_units_have_wilsons_interval(rng):
+def test_single_units_have_the_exact_interval(rng):
     value = np.concatenate([np.zeros(50), np.arange(50) < 10])
     found = self_consistency(np.tile(np.arange(50), 2), ["j"] * 100, value, np.tile(np.arange(50), 2), rng=rng).pooled
-    assert (found.flip_rate.low, found.flip_rate.high) == pytest.approx(wilson(0.2, 50, 0.95))
+    assert (found.flip_rate.low, found.flip_rate.high) == pytest.approx(exact_share(0.2, 50, 0.95))
 
 
 def test_someone_who_never_changes_their_mind(rng):

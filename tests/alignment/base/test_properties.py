@@ -42,7 +42,6 @@ from alignment import (
     intraclass_correlation,
     judge_label_kappa,
     judge_under_noise,
-    kappa_at_look,
     kendall,
     krippendorff_alpha,
     mean_over_samples,
@@ -988,7 +987,6 @@ UNDEFINED = {
             remark("rater_rated_nothing_twice"),
         ),
     ],
-    "kappa_at_look": [(lambda: kappa_at_look(Estimate.undefined(remark("no_units")), 2), remark("no_units"))],
 }
 CASES = [(name, number) for name, cases in UNDEFINED.items() for number in range(len(cases))]
 
@@ -1038,7 +1036,7 @@ OF_ONE_SAMPLE = {
 }  # fmt: skip
 #: Their own tests hold what is above: order of arrival matters to the one, others need a region or another figure, or
 #: are a proportion as any other.
-ELSEWHERE = {"clustered_share", "watch_drift", "kappa_at_look"}
+ELSEWHERE = {"clustered_share", "watch_drift"}
 
 
 def test_every_statistic_is_here():

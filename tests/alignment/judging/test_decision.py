@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from alignment import Beside, Endpoint, Estimate, at_threshold, decision_on, kappa_at_look, level_of_look, more_groups
+from alignment import Beside, Endpoint, Estimate, at_threshold, decision_on, level_of_look, more_groups
 from alignment.base.estimate import NO_VARIATION, remark
 from alignment.judging.decision import ASSURANCE, FEWEST_GROUPS, MOST, told
 from alignment.planning.sample_size import two_digits
@@ -198,8 +198,8 @@ def test_the_labels_asked_for_settle_it_as_often_as_is_said():
         judge = people ^ (rng.random(3000) >= right)
 
         def shown(groups, look, people=people, judge=judge):
-            kappa = at_threshold(judge[:groups], people[:groups], np.arange(groups), 0.5, interval="influence").kappa
-            return kappa_at_look(kappa, look)
+            plan = {"interval": "jackknife", "level": level_of_look(look)}
+            return at_threshold(judge[:groups], people[:groups], np.arange(groups), 0.5, **plan).kappa
 
         first = decision_on(KAPPA, shown(100, 1), ALL, next_level=level_of_look(2))
         if first.more is None or 100 + first.more > 3000:

@@ -200,13 +200,13 @@ def test_pass_and_fail_change_places():
     assert turned.accuracy.value == pytest.approx(found.accuracy.value)
 
 
-def test_few_clusters_are_bootstrapped(rng):
+def test_few_clusters_have_an_interval(rng):
     ratings, _ = simulated(11, units=300, people=((0.95, 0.95),) * 3)
     coarse = Ratings(
         ratings.unit, ratings.rater, ratings.value, ratings.unit // 10, ratings.levels, "binary", ratings.raters
     )
     found = judge_under_noise(coarse, "judge", ["pass"], "one rate", rng=rng)
-    assert "bootstrap" in found.accuracy.method
+    assert "jackknife" in found.accuracy.method
     assert found.accuracy.low < found.accuracy.value < found.accuracy.high
 
 

@@ -173,7 +173,7 @@ def test_equal_differences_have_limits_and_no_interval():
 
 def test_bootstrap_of_limits(rng):
     apart = rng.normal(size=30)
-    found = bland_altman(apart, np.zeros(30), range(30), rng=rng)
+    found = bland_altman(apart, np.zeros(30), range(30), interval="bootstrap", rng=rng)
     for estimate in (found.bias, found.lower_limit, found.upper_limit):
         assert "cluster bootstrap" in estimate.method
         assert estimate.low < estimate.value < estimate.high

@@ -160,10 +160,10 @@ def test_no_unit_passes():
     assert (found[0].accuracy.value, found[0].p) == (0.0, pytest.approx(1.0))
 
 
-def test_few_clusters_have_a_bootstrap_of_the_slice_itself(rng):
+def test_few_clusters_have_an_interval_of_the_slice_itself(rng):
     score, positive, cluster, language = columns(units=160, per_cluster=4)
     part = slices_at_threshold(score, positive, cluster, 0.5, {"language": language}, rng=rng)[0]
-    assert "bootstrap" in part.result.kappa.method
+    assert "jackknife" in part.result.kappa.method
     assert "influence" in part.kappa.method
 
 

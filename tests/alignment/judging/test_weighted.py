@@ -27,7 +27,7 @@ def test_everything_drawn_is_the_plain_figure(rng):
     score, human, _ = population(rng, 300)
     cluster = np.arange(300) // 2
     ones = np.ones(300)
-    weighted = weighted_at_threshold(score, human, cluster, 0.5, ones, ones.astype(int))
+    weighted = weighted_at_threshold(score, human, cluster, 0.5, ones, ones.astype(int), interval="influence")
     plain = at_threshold(score, human, cluster, 0.5, interval="influence")
     for name in ("kappa", "tpr", "tnr", "accuracy"):
         mine, theirs = getattr(weighted, name), getattr(plain, name)
@@ -46,7 +46,7 @@ def test_a_stratified_mean_by_the_textbook():
     stratum = np.repeat([0, 1], taken)
     value = rng.normal(stratum * 2.0, 1 + stratum)
     probability = (taken / sizes)[stratum]
-    found = weighted_mean(value, np.arange(50), probability, stratum)
+    found = weighted_mean(value, np.arange(50), probability, stratum, interval="influence")
     means = [value[stratum == h].mean() for h in (0, 1)]
     assert found.value == pytest.approx((400 * means[0] + 100 * means[1]) / 500)
     drawing = sum(
@@ -167,7 +167,8 @@ def test_undefined():
     assert (one.tnr.n, one.tpr.n) == (0, 2)
     same = weighted_at_threshold([0.9, 0.8], [1, 1], [1, 2], 0.5, [0.5, 0.5], [0, 0])
     assert same.kappa.reason == remark("one_category")
-    assert same.tpr.reason == remark("no_variation")
+    assert (same.tpr.value, same.tpr.high) == (1.0, 1.0)
+    assert 0 < same.tpr.low < 0.5
     empty = weighted_at_threshold([], [], [], 0.5, [], [])
     assert (empty.kappa.reason, empty.accuracy.reason) == (remark("no_units"), remark("no_units"))
     assert empty.tpr.reason == remark("no_positive")

@@ -12,7 +12,7 @@ from sklearn.metrics import cohen_kappa_score
 
 from alignment import Ratings, agreement_with_rest, annotator_errors, fit_dawid_skene
 from alignment.base.estimate import NO_UNITS, remark
-from alignment.base.interval import Plan, proportion, wilson
+from alignment.base.interval import Plan, exact_share, proportion
 from alignment.report import Before, Criterion, Evidence, Option, differences, reference_of
 from alignment.report.annotators import LABELS_READ, LEAST_ROUNDS, MAX_ANNOTATORS, MAX_WEEKS, annotator_figures, shares
 
@@ -347,7 +347,7 @@ def test_shares_are_proportions_with_their_intervals():
     plan = Plan("auto", np.random.default_rng(1), 0.95)
     found = shares(hit, cluster, group, 7, plan, name="share", undefined=NO_UNITS)
     assert [one.reason for one in found[1:4]] == [None, None, remark("few_clusters")]
-    assert (found[1].low, found[1].high) == pytest.approx(wilson(1.0, found[1].clusters, 0.95))
+    assert (found[1].low, found[1].high) == pytest.approx(exact_share(1.0, found[1].clusters, 0.95))
 
 
 def test_those_asked_for_have_the_figures_they_have_among_all():

@@ -138,7 +138,7 @@ def test_a_region_is_tried_once_the_endpoint_has_passed_and_keeps_the_declared_r
     assert look(good).row["decision"]["verdict"] == "alone_in_region"
     asked = look(replace(good, endpoint=Endpoint(risk=0.02))).row
     assert asked["region"]["risk"] == 0.02
-    strict = look(replace(good, endpoint=Endpoint(bar=0.999))).row
+    strict = look(replace(good, endpoint=Endpoint(bar=0.99))).row
     assert strict["decision"]["verdict"] == "cannot_tell"
     assert (strict["region"]["tried"], strict["region"]["reason"]) == ([], remark("region_after_endpoint"))
 

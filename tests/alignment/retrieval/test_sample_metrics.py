@@ -190,9 +190,9 @@ def test_answers_to_one_question_are_one_cluster(rng):
     assert apart.high != together.high
 
 
-def test_a_mean_of_plain_yes_and_no_is_wilsons(rng):
+def test_a_mean_of_plain_yes_and_no_is_exact(rng):
     found = [reciprocal_rank([hit]) for hit in (True, True, False, True)]
-    assert "Wilson" in mean_over_samples(found, range(4), rng=rng).method
+    assert "Clopper-Pearson" in mean_over_samples(found, range(4), rng=rng).method
 
 
 def test_no_mean(rng):

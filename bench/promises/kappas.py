@@ -1,0 +1,87 @@
+"""Intervals of kappa hold, at the edge as well, or there are none."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from alignment import Estimate, at_threshold, level_of_look, weighted_at_threshold
+from bench.promises import SEED, Promise, Row, at_least, at_most, share
+
+RUNS = 2000
+PROMISE = Promise(
+    place=13,
+    title="Intervals of kappa",
+    claim="95 % intervals of kappa hold the true value in 94 % of cases or more, or there is none.",
+    worlds="A judge says what people say, or by chance passes as often as they do: kappa is the share that it copies. "
+    "Groups have 1 to 6 claims, or one. *Before*: influence functions with t, as the issue measured them.",
+)
+#: Groups, share that passes, whether single, and what was before.
+WORLDS = (
+    (40, 0.7, False, "93.9%"), (100, 0.7, False, "93.3%"), (40, 0.9, False, "92.5%"), (100, 0.9, False, "93.7%"),
+    (200, 0.9, False, "94.3%"), (100, 0.95, False, "93.9%"), (30, 0.9, True, "71%"), (100, 0.5, True, ""),
+)  # fmt: skip
+
+
+def kappa_of(
+    rng: np.random.Generator, groups: int, passes: float, kappa: float, single: bool, level: float
+) -> Estimate:
+    sizes = np.ones(groups, dtype=int) if single else rng.integers(1, 7, groups)
+    group = np.repeat(np.arange(groups), sizes)
+    human = rng.random(group.size) < passes
+    judge = np.where(rng.random(group.size) < kappa, human, rng.random(group.size) < passes)
+    return at_threshold(judge.astype(float), human, group, 0.5, interval="jackknife", level=level).kappa
+
+
+def drawn(rng: np.random.Generator, size: int, passes: float, tpr: float, tnr: float) -> Estimate:
+    """All that the judge fails and a fifth of what it passes are labelled."""
+    human = rng.random(size) < passes
+    judge = np.where(human, rng.random(size) < tpr, rng.random(size) >= tnr)
+    passed = np.flatnonzero(judge)
+    some = rng.permutation(passed)[: round(passed.size / 5)]
+    at = np.append(np.flatnonzero(~judge), some)
+    chance = np.where(judge[at], some.size / passed.size, 1.0)
+    return weighted_at_threshold(judge[at].astype(float), human[at], at, 0.5, chance, judge[at].astype(int)).kappa
+
+
+def true_kappa(passes: float, tpr: float, tnr: float) -> float:
+    judge = passes * tpr + (1 - passes) * (1 - tnr)
+    agree = passes * tpr + (1 - passes) * tnr
+    by_chance = passes * judge + (1 - passes) * (1 - judge)
+    return (agree - by_chance) / (1 - by_chance)
+
+
+def rows(runs: float) -> Iterator[Row]:
+    worlds = max(40, round(RUNS * runs))
+    for number, (groups, passes, single, before) in enumerate(WORLDS):
+        for kappa in (0.3, 0.6, 0.85):
+            rng = np.random.default_rng([SEED, 13, number, round(100 * kappa)])
+            found = [kappa_of(rng, groups, passes, kappa, single, 0.95) for _ in range(worlds)]
+            world = f"{groups} groups{' of one' if single else ''}, {passes:.0%} pass, kappa {kappa}"
+            yield _row(world, before if kappa == 0.6 or (single and kappa == 0.3) else "", found, kappa, 0.94)
+    level = level_of_look(10)
+    for groups, passes in ((50, 0.5), (200, 0.8)):
+        rng = np.random.default_rng([SEED, 13, groups])
+        found = [kappa_of(rng, groups, passes, 0.6, True, level) for _ in range(worlds)]
+        yield _row(f"{groups} groups of one, {passes:.0%} pass, kappa 0.6, tenth look", "", found, 0.6, level)
+    for size, passes, tpr, tnr in ((1000, 0.85, 0.93, 0.7), (300, 0.85, 0.93, 0.7), (1000, 0.85, 0.98, 0.8)):
+        rng = np.random.default_rng([SEED, 13, size, round(100 * tpr)])
+        found = [drawn(rng, size, passes, tpr, tnr) for _ in range(worlds)]
+        world = f"outcome queue of {size:,} answers, TPR {tpr}, TNR {tnr}"
+        yield _row(world, "90.7–93.3%" if size == 1000 else "", found, true_kappa(passes, tpr, tnr), 0.94)
+    rng = np.random.default_rng([SEED, 5])
+    for groups, passes, before in ((30, 0.9, "9–13%"), (100, 0.98, "")):
+        kappas = [kappa_of(rng, groups, passes, 0.3, True, 0.95) for _ in range(worlds)]
+        useful = sum(one.low is not None and one.low >= 0.4 for one in kappas)
+        world = f"{groups} groups of one, {passes:.0%} pass, kappa 0.3: surely 0.4 or more"
+        yield Row(world, before, share(useful, worlds), "at most 2.5 %", at_most(useful, worlds, 0.025))
+
+
+def _row(world: str, before: str, found: list[Estimate], truth: float, promised: float) -> Row:
+    there = [one for one in found if one.low is not None and one.high is not None]
+    held = sum(one.low <= truth <= one.high for one in there)  # type: ignore[operator]
+    none = len(found) - len(there)
+    # No interval claims nothing: of all worlds so many must not miss.
+    after = f"{share(held, len(there)) if there else '–'}{f', none in {none / len(found):.0%}' if none else ''}"
+    return Row(world, before, after, f"{promised:.2%} or none", at_least(held + none, len(found), promised))

@@ -1,0 +1,62 @@
+"""Intervals of shares hold near 1, and stay below it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from alignment import Estimate, corrected_rate, ppi_mean, weighted_mean
+from bench.promises import SEED, Promise, Row, at_least, share
+
+RUNS = 2000
+PROMISE = Promise(
+    place=6,
+    title="Pass rates near 1",
+    claim="95 % intervals of a share of passes hold in 94 % of cases or more, and never go beyond 0 or 1.",
+    worlds="100 labels (of groups of 1 to 6 claims that repeat each other in half of the cases: 100 groups), and 1,000 "
+    "answers that only a judge with TPR .95 and TNR .85 has seen. *Before*: PPI++ by t, as the issue measured.",
+)
+FIGURES = ("labels alone", "clustered", "drawn", "PPI++", "corrected")
+
+
+def figures(rng: np.random.Generator, passes: float) -> dict[str, Estimate]:
+    def answers(size: int) -> tuple[np.ndarray, np.ndarray]:
+        human = rng.random(size) < passes
+        return human, np.where(human, rng.random(size) < 0.95, rng.random(size) >= 0.85)
+
+    (human, judge), (_, others) = answers(100), answers(1000)
+    at, beyond, alike = np.arange(100), 100 + np.arange(1000), (np.ones(100), np.zeros(100, dtype=int))
+    size = rng.integers(1, 7, 100)
+    group = np.repeat(at, size)
+    of_group = human[group]
+    claims = np.where(rng.random(group.size) < 0.5, of_group, rng.random(group.size) < passes)
+    ones, zeros = np.ones(group.size), np.zeros(group.size, dtype=int)
+    pool, said = answers(500)
+    passed = np.flatnonzero(said)
+    some = rng.permutation(passed)[: round(passed.size / 5)]
+    drawn = np.append(np.flatnonzero(~said), some)
+    chance = np.where(said[drawn], some.size / passed.size, 1.0)
+    bounds = (0.0, 1.0)
+    given = judge.astype(float), at, others.astype(float), beyond
+    return {
+        "labels alone": weighted_mean(human, at, *alike, bounds=bounds),
+        "clustered": weighted_mean(claims, group, ones, zeros, bounds=bounds),
+        "drawn": weighted_mean(pool[drawn], drawn, chance, said[drawn].astype(int), bounds=bounds),
+        "PPI++": ppi_mean(human.astype(float), *given, bounds=bounds, interval="jackknife").tuned,
+        "corrected": corrected_rate(judge, human, at, others, beyond, interval="jackknife").rate,
+    }
+
+
+def rows(runs: float) -> Iterator[Row]:
+    worlds = max(40, round(RUNS * runs))
+    for passes, before in ((0.7, ""), (0.95, "88%"), (0.97, "80%"), (0.98, "86%")):
+        rng = np.random.default_rng([SEED, 6, round(100 * passes)])
+        found = [figures(rng, passes) for _ in range(worlds)]
+        for name in FIGURES:
+            there = [one[name] for one in found if one[name].low is not None]
+            held = sum(one.low <= passes <= one.high for one in there)  # type: ignore[operator]
+            beyond = any(one.low < 0 or one.high > 1 for one in there)  # type: ignore[operator]
+            kept = not beyond and at_least(held + worlds - len(there), worlds, 0.94)
+            after = share(held, len(there)) if there else "–"
+            yield Row(f"{name}, {passes} pass", before if name == "PPI++" else "", after, "94 %, within 0 and 1", kept)
