@@ -148,7 +148,7 @@ def decision_on(
     >>> unsure.verdict, unsure.more
     ('cannot_tell', 930)
     """
-    supports, opposes = _evidence(endpoint, coverage, region, beside or Beside())
+    supports, opposes = _evidence(endpoint, figure, coverage, region, beside or Beside())
 
     def found(verdict: Verdict, reason: Remark, missing: int | None = None) -> Decision:
         more = two_digits(int(np.ceil(missing / share))) if missing and share else None
@@ -245,7 +245,7 @@ def _certified(endpoint: Endpoint, region: Estimate) -> Remark:
 
 
 def _evidence(
-    endpoint: Endpoint, coverage: Estimate, region: Estimate | None, beside: Beside
+    endpoint: Endpoint, figure: Estimate, coverage: Estimate, region: Estimate | None, beside: Beside
 ) -> tuple[tuple[Remark, ...], tuple[Remark, ...]]:
     """What speaks for the judge, and what against it; what is open speaks for neither."""
     supports: list[Remark] = []
@@ -254,13 +254,13 @@ def _evidence(
         (Endpoint(bar=GOOD_KAPPA), beside.kappa),
         (Endpoint("kappa_less_people", NO_WORSE), beside.less_people),
     )
-    for other, figure in others:
-        if other.name == endpoint.name or figure is None:
+    for other, measured in others:
+        if other.name == endpoint.name or measured is None:
             continue
-        if _low(figure) >= other.bar:
-            supports.append(_reached(other, figure))
-        elif _high(figure) < other.bar:
-            opposes.append(_missed(other, figure))
+        if _low(measured) >= other.bar:
+            supports.append(_reached(other, measured))
+        elif _high(measured) < other.bar:
+            opposes.append(_missed(other, measured))
     if beside.calibrated is not None and _low(beside.calibrated) >= GOOD_KAPPA:
         supports.append(remark("calibrated_reached", kappa=told(beside.calibrated), bar=GOOD_KAPPA))
     if beside.auc is not None:
@@ -279,7 +279,8 @@ def _evidence(
         if region.value is None:
             opposes.append(remark("region_missing", why=region.reason))
         else:
-            supports.append(_certified(endpoint, region))
+            # The region is the reason then.
+            supports.append(_reached(endpoint, figure))
     if beside.open_units:
         opposes.append(remark("units_open", n=beside.open_units))
     if beside.caveat is not None:

@@ -19,7 +19,8 @@ from alignment.judging.prevalence import CorrectedRate, corrected_rate
 from alignment.judging.threshold import decide
 from alignment.judging.triage import far_from
 from alignment.report.decisions import decisions_at
-from alignment.report.evidence import JudgeScores, UnitKey
+from alignment.report.drawn import ALIKE
+from alignment.report.evidence import Chance, JudgeScores, UnitKey
 from alignment.report.judged import Judged
 from alignment.report.reference import Reference
 
@@ -45,21 +46,21 @@ def applied(
     scores: Sequence[float],
     samples: Sequence[str | None],
     *,
+    chances: Mapping[str, tuple[float, int]],
     higher_is_better: bool,
-    level: float,
     rng: np.random.Generator,
     passes: Sequence[bool] | None = None,
     groups: Mapping[str, str],
 ) -> Applied:
     """What a look makes of new scores.
 
-    ``result`` and ``test`` are the look's row and cells (``looked``). ``samples`` names the sample of each score, None
-    for one that stands alone; scores of one sample, and test units of the same sample, are one cluster, and so are all
-    of samples of one group (``groups``, as in Evidence). ``passes``: of a judge that answers with labels, whether each
-    of them passes.
+    ``result``, ``test`` and ``chances`` are the look's row, cells and chances (``looked``). ``samples`` names the
+    sample of each score, None for one that stands alone; scores of one sample, and test units of the same sample, are
+    one cluster, and so are all of samples of one group (``groups``, as in Evidence). ``passes``: of a judge that
+    answers with labels, whether each of them passes.
 
-    ``rate`` is of the whole batch, at the level of the look: the share that the judge passes, and the share that people
-    would pass, corrected for the judge's errors on test (``corrected_rate``).
+    ``rate`` is of the whole batch: the share that the judge passes, and the share that people would pass, corrected for
+    the judge's errors on test (``corrected_rate``), in which a test unit weighs one over the chance of its sample.
     """
     given = np.asarray(scores, dtype=np.float64)
     threshold = result["threshold"]
@@ -74,7 +75,14 @@ def applied(
     cells = [(sample, cell) for sample, counts in test.items() for cell, n in enumerate(counts) for _ in range(n)]
     judge, people = (np.array([cell in passed for _, cell in cells], dtype=np.bool_) for passed in ((FP, TP), (FN, TP)))
     code: dict[Hashable, int] = {}
-    labelled = [code.setdefault(groups.get(sample, sample), len(code)) for sample, _ in cells]
+    drawn = [Chance(*chances[sample]) if chances else ALIKE for sample, _ in cells]
+    # Parts of a group that were drawn by several chances are clusters of their own; the first bears the group's name.
+    chance_of: dict[Hashable, Chance] = {}
+    labelled = []
+    for (sample, _), chance in zip(cells, drawn, strict=True):
+        group = groups.get(sample, sample)
+        part = group if chance_of.setdefault(group, chance) == chance else (group, chance)
+        labelled.append(code.setdefault(part, len(code)))
     # A score without a sample is named by its place, which no sample's name equals.
     others = [
         code.setdefault(place if name is None else groups.get(name, name), len(code))
@@ -85,7 +93,16 @@ def applied(
         probability=None if calibrator is None else calibrator.probability(given),
         grade=None if cuts is None else cuts.verdict(given),
         in_region=None if distance is None else far_from(given, threshold, distance),
-        rate=corrected_rate(judge, people, labelled, verdict, others, rng=rng, level=level),
+        rate=corrected_rate(
+            judge,
+            people,
+            labelled,
+            verdict,
+            others,
+            probability=[chance.probability for chance in drawn],
+            stratum=[chance.stratum for chance in drawn],
+            rng=rng,
+        ),
         # By the groups on test, and those that hold the rarer of people's verdicts.
         caveat=interval_caveat(clusters=len(set(labelled)), rarer=rarer_samples(people, labelled)),
     )

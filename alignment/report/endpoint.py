@@ -20,7 +20,8 @@ from alignment.report.planned import share_of
 class Shown:
     """What a judge shows on a side. figure: the endpoint, with what the judge did not score counted as wrong. coverage:
     the share of the drawn settled units that it scored, at 95 %. drawn: the units that both are of. row: endpoint,
-    figure, coverage and how many units are drawn, as plain JSON."""
+    figure, coverage and how many units are drawn, as plain JSON; and ``if_right``: what the figure would be had the
+    judge been right on all that it did not score, None where it scored all."""
 
     figure: Estimate
     coverage: Estimate
@@ -34,7 +35,7 @@ def shown_on(one: Comparison, decisions: Mapping[UnitKey, bool], *, is_dev: bool
     evidence = reference.evidence
     settled = settled_on(reference, is_dev=is_dev)
     counts = counted(evidence, settled)
-    known = drawn(reference, settled)
+    known, if_right = drawn(reference, settled), None
     if not counts["units"]:
         figure = coverage = Estimate.undefined(NO_KNOWN_CHANCE, level=level)
     else:
@@ -42,8 +43,17 @@ def shown_on(one: Comparison, decisions: Mapping[UnitKey, bool], *, is_dev: bool
         figure = _figure(one, decided, known, level)
         scored = [unit in decisions for unit in known.units]
         coverage = weighted_mean(scored, *known.design, bounds=(0.0, 1.0))
+        if not all(scored):
+            rest = {unit: reference.positive[unit] for unit in known.units if unit not in decisions}
+            if_right = _figure(one, decided | rest, known, level).value
     endpoint = evidence.endpoint.as_dict()
-    row = {"endpoint": endpoint, "figure": figure.as_dict(), "coverage": coverage.as_dict(), "drawn": counts}
+    row = {
+        "endpoint": endpoint,
+        "figure": figure.as_dict(),
+        "if_right": if_right,
+        "coverage": coverage.as_dict(),
+        "drawn": counts,
+    }
     return Shown(figure, coverage, known, row)
 
 

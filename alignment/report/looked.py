@@ -23,6 +23,7 @@ from alignment.report.drawn import Drawn, drawn
 from alignment.report.endpoint import decide, open_on, shown_on
 from alignment.report.evidence import Chance
 from alignment.report.judged import Judged
+from alignment.report.lots import whole_or_by_lot
 from alignment.report.people import ceiling_difference
 from alignment.report.triaged import no_region, region_on_test
 
@@ -123,7 +124,8 @@ def _answers(judged: Judged) -> list[dict[str, Any]] | None:
 
 def _error(judged: Judged, decided: Decided) -> Estimate:
     """Share of a group's decisions that are wrong, averaged over groups: what a drift watch holds audits against."""
-    known, positive = drawn(judged.reference, decided.decisions), judged.reference.positive
+    reference, positive = judged.reference, judged.reference.positive
+    known = drawn(reference, whole_or_by_lot(reference.evidence, decided.decisions))
     wrong = np.array([decided.decisions[unit] != positive[unit] for unit in known.units], dtype=np.float64)
     row, first = cluster_rows(known.cluster)[0], np.unique(known.cluster, return_index=True)[1]
     shares = np.bincount(row, wrong) / np.bincount(row)

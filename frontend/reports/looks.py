@@ -21,7 +21,7 @@ from annotate.api.serializers import whole_number
 from annotate.core.errors import Invalid, Refusal
 from annotate.core.rows import first_or_raise
 from annotate.core.scales import as_number
-from annotate.core.text_tables import number
+from annotate.core.text_tables import figure, number
 from annotate.core.texts import is_storable
 from annotate.models import Criterion
 from annotate.projects.read import one_criterion
@@ -161,8 +161,9 @@ def _decided(look: Look) -> dict[str, Any]:
         "declared": declared_in_words(Requirement(**_declared(endpoint))),
         "measure": capfirst(Measure(endpoint["name"]).label),
         "figure": shown(result["figure"]),
+        "if_right": figure(result["if_right"], 2) if result["if_right"] is not None else "",
         "coverage": shown_share(result["coverage"]),
-        "rests_on": f"{units} {samples}",
+        "rests_on": f"{units} {samples}" if drawn["units"] else "",
         "drawn_by": [drawn_by_in_words(row) for row in result["drawn_by"]],
         "left_out": _left_out(drawn),
     }

@@ -66,7 +66,7 @@ class Look(
     criterion_version = s.IntegerField(source="criterion.version")
     judge = s.CharField(source="judge.name")
     judge_version = s.CharField(source="version.label")
-    level = Of("Of its intervals: what earlier looks have left.")
+    level = Of("That its endpoint and its region have: what earlier looks have left.")
     out_of_date = s.BooleanField(
         source="is_out_of_date", help_text="It was taken before what a look promises changed, and can't be relied on."
     )
@@ -240,9 +240,7 @@ class Applied(Shape):
     judge_version = s.CharField(source="certificate.look.version.label")
     dimension = s.CharField(source="certificate.look.dimension")
     threshold = s.FloatField(source="certificate.look.result.threshold", allow_null=True)
-    level = s.FloatField(
-        source="certificate.look.level", help_text="Of all intervals: what the look that was certified had left."
-    )
+    level = s.FloatField(source="found.rate.judged.level", help_text="Of each interval, by itself.")
     scores = s.IntegerField()
     samples = s.IntegerField(
         source="found.rate.judged.clusters", help_text="How many there are, each score without one counted for itself."

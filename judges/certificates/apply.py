@@ -104,8 +104,8 @@ def _applied(certificate: Certificate, scores: Sequence[NewScore]) -> alignment.
         [one.score for one in scores],
         [one.sample for one in scores],
         passes=[one.passes for one in scores],
+        chances=look.samples.get("chances", {}),
         higher_is_better=look.judge.higher_is_better,
-        level=look.level,
         rng=alignment.report.generator(project.seed, "apply", look.fingerprint),
         groups=groups_of(project, {*test, *(one.sample for one in scores if one.sample is not None)}),
     )

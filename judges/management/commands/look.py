@@ -5,16 +5,14 @@ from __future__ import annotations
 from argparse import ArgumentParser
 from typing import Any
 
-from annotate.core.text_tables import interval
+from annotate.core.text_tables import in_words
 from annotate.management.base import OneLineCommand
 from annotate.projects.read import criterion_named, project_named
 from judges.certificates.write import issue_certificate, look_at_test
 
 
 class Command(OneLineCommand):
-    help = (
-        "Opens the test half for one judge. Each look is counted, and later ones with any judge have wider intervals."
-    )
+    help = "Opens the test half for one judge. Each look is counted, and later ones decide by wider intervals."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("slug", help="the project's short name")
@@ -27,10 +25,10 @@ class Command(OneLineCommand):
         criterion = criterion_named(project_named(options["slug"]), options["criterion"])
         look = look_at_test(criterion=criterion, judge_name=options["judge"], dimension=options["dimension"])
         certificate = issue_certificate(look=look) if options["certify"] else None
-        kappa = look.result["kappa"]
+        decision = look.result["decision"]
         self.stdout.write(
             f"Look {look.number} with “{look.judge.name}” at the test half of “{criterion.key}”: "
-            f"kappa {interval(kappa)} at {look.level:.2%}, on {kappa['n']} units of {kappa['clusters']} samples."
+            f"{decision['verdict']}. {in_words(decision['reason'])}"
         )
         if certificate is not None:
             self.stdout.write(f"Certificate {certificate.number}.")

@@ -115,7 +115,14 @@ def test_applying_goes_by_groups() -> None:
             groups |= {name: name.removesuffix("b") for name in samples if name.endswith("b")}
         rows.append(
             applied(
-                look.row, look.test, scores, samples, higher_is_better=True, level=0.95, rng=generator(1), groups=groups
+                look.row,
+                look.test,
+                scores,
+                samples,
+                chances=look.chances,
+                higher_is_better=True,
+                rng=generator(1),
+                groups=groups,
             )
         )
     assert rows[0].rate == rows[1].rate

@@ -12,8 +12,10 @@ from alignment.report import (
     DrawnBy,
     Evidence,
     Judged,
+    applied,
     evidence_as_dict,
     evidence_from_dict,
+    generator,
     looked,
     reference_of,
     report_figures,
@@ -97,6 +99,20 @@ def test_a_label_counts_as_often_as_its_chance_says():
     assert weighted["roc_auc"]["value"] != pytest.approx(unweighted["roc_auc"]["value"])
 
 
+def test_applying_knows_the_chances():
+    found = world(200)
+    rare = replace(found, chances={name: Chance(0.5, 2) if int(name[1:]) % 3 else ALL for name in found.chances})
+    shares = []
+    for one in (rare, found):
+        seen = look(one)
+        twice = {f"{name}b": counts for name, counts in seen.test.items() if one is found and int(name[1:]) % 3}
+        given = (seen.row, seen.test | twice, [0.2, 0.9, 0.8], [None] * 3)
+        chances = seen.chances | dict.fromkeys(twice, ALL)
+        rate = applied(*given, chances=chances, higher_is_better=True, rng=generator(1), groups={}).rate
+        shares.append((rate.tpr.value, rate.tnr.value))
+    assert shares[0] == pytest.approx(shares[1])
+
+
 def test_without_a_known_chance_nothing_is_permitted():
     found = look(evidence(200, judge_right=0.97, right=0.95)).row
     assert found["decision"]["verdict"] == "cannot_tell"
@@ -131,6 +147,10 @@ def test_what_was_not_scored_counts_as_decided_wrongly():
     wrong = look(replace(found, judges=[replace(said, numbers=forced)])).row
     assert part["figure"]["value"] == pytest.approx(wrong["kappa"]["value"])
     assert part["kappa"]["value"] > part["figure"]["value"] + 0.3
+    right = {unit: float(reference.positive[unit]) if left_out(unit) else said.numbers[unit] for unit in forced}
+    best = look(replace(found, judges=[replace(said, numbers=right)])).row
+    assert part["if_right"] == pytest.approx(best["kappa"]["value"])
+    assert look(found).row["if_right"] is None
 
 
 def test_a_region_is_tried_once_the_endpoint_has_passed_and_keeps_the_declared_risk():

@@ -225,7 +225,7 @@ def test_commands(project: Project) -> None:
     with pytest.raises(CommandError, match="has no certificate"):
         call_command("gate", *where, "--min-kappa", "0.2", stdout=out)
     call_command("look", *where, "--certify", stdout=out)
-    assert "Look 1 with “good” at the test half of “grade”: kappa 0." in out.getvalue()
+    assert "Look 1 with “good” at the test half of “grade”: cannot_tell. Its kappa is 0." in out.getvalue()
     assert "Certificate 1." in out.getvalue()
     out = StringIO()
     call_command("gate", *where, "--min-kappa", "0.2", "--format", "json", stdout=out)
