@@ -38,7 +38,8 @@ PROMISE = Promise(
 )
 ASKED = Criterion("ok", 1, "OK", "answer", "binary", "OK?", (Option("yes", "Yes"), Option("no", "No")), ("yes",))
 PASSES, TPR, TNR = 0.85, 0.93, 0.70
-BEFORE = {"tpr": "held in 0 of 300", "tnr": "held in 0 of 300", "rate": "held in 0 of 300"}
+#: In worlds of 1,000 answers.
+BEFORE = {"tpr": ".73 on average", "tnr": ".92 on average", "rate": "1.00 on average; held in 0 of 300"}
 LOOKS = 20
 
 
@@ -142,7 +143,11 @@ def rows(runs: float) -> Iterator[Row]:
         )
     permitted = sum(refusing(SEED + seed) for seed in range(worlds))
     yield Row(
-        "refusing: permitted", "shows .91", share(permitted, worlds), "at most 5 %", at_most(permitted, worlds, 0.05)
+        "refusing: permitted",
+        "a judge with kappa .50 showed .91",
+        share(permitted, worlds),
+        "at most 5 %",
+        at_most(permitted, worlds, 0.05),
     )
     series = max(20, round(1000 * runs))
     held = sum(twenty_looks(SEED + seed) for seed in range(series))
