@@ -2,7 +2,9 @@
 for the judge's errors, and the prediction-powered mean.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
+from math import sqrt
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -11,7 +13,6 @@ from alignment.base import tables as binary
 from alignment.base.arrays import Array, Bools, Floats, Ints, cluster_rows, finite, same_length, sums_by, verdicts
 from alignment.base.estimate import NO_NEGATIVE, NO_POSITIVE, NO_UNLABELLED, Estimate, Remark, remark
 from alignment.base.interval import (
-    NO_SPREAD,
     Case,
     Kind,
     Plan,
@@ -82,18 +83,19 @@ def corrected_rate(
     ``probability`` and ``stratum`` (of each labelled unit, as ``Design`` has them; by default all alike), and does not
     when the judge's own verdicts decided which get labels and nobody knows the chances.
 
-    The interval has the variance of both samples. By default it is Lang and Reiczigel's: of rates with one success and
-    one failure more, and a share with t²/2 of either, moved by what is skew in them; each rate as of so many single
-    trials as have its error, and at 0 or 1 as of so many as it has clusters (of the heaviest weight). What clusters
-    have in common between the rates, or with both samples, is added. "influence": the delta method, to which an error
-    rate of exactly 0 adds nothing. Either is cut to [0, 1]; t is of the smaller number of clusters. n and clusters
-    count both samples. Simulated coverage: bench/promises/shares.py.
+    The interval has the variance of both samples. By default it holds the rates θ at which that of p - θ TPR -
+    (1 - θ)(1 - TNR) holds 0, as Fieller's does; this one is combined from the exact intervals of the three shares, so
+    that it is as lopsided as these, and ends are 0 or 1 where the labels rule out no less. What clusters have in common
+    between the shares, or with both samples, is added at first order, with t of the smaller number of clusters. So is
+    the interval of TPR + TNR - 1. "influence": the delta method, to which an error rate of exactly 0 adds nothing, cut
+    to [0, 1]. n and clusters count both samples. Simulated coverage: bench/promises/shares.py.
 
     Undefined: no labelled unit is positive, or none negative; no unlabelled units; an interval of TPR + TNR - 1 that
     contains 0, or TPR + TNR ≤ 1. No interval: all of it lies below 0 or above 1. ValueError: verdicts that are not
     booleans, unequal lengths, a bootstrap; as ``Design``.
 
-    Source: Rogan & Gladen (1978), Am. J. Epidemiol. 107; both variances: Lang & Reiczigel (2014), Prev. Vet. Med. 113.
+    Source: Rogan & Gladen (1978), Am. J. Epidemiol. 107; Fieller (1954), J. R. Stat. Soc. B 16; from the shares'
+    intervals: Zou & Donner (2008), Stat. Med. 27.
 
     >>> result = corrected_rate(
     ...     [1] * 46 + [0] * 4 + [1] * 6 + [0] * 44, [1] * 50 + [0] * 50, range(100),
@@ -109,8 +111,8 @@ def corrected_rate(
     same_length(unlabelled=other, unlabelled_cluster=other_at)
     if interval == "bootstrap":
         raise ValueError("the corrected rate has no bootstrap: its errors of 0 can't be resampled")
-    alike = probability is None
     chance = np.ones(said.size) if probability is None else finite(probability, "probability")
+    alike = bool((chance == 1).all())
     design = Design.of(labelled_at, chance, np.zeros(said.size) if stratum is None else stratum)
     weights = 1 / design.probability
     table = Totals(design.row, 2 * human + said, weights[design.row], weights.size, 4)
@@ -133,7 +135,11 @@ def corrected_rate(
     signal = of("TPR + TNR - 1", _signal, [], np.ones_like(human), neither)
     judged = share_of_trials(other, other_at, plan, name="share the judge passes", undefined=NO_UNLABELLED)
     both = _Both.of(2 * human + said, labelled_at, other, other_at, design)
-    return CorrectedRate(both.rate(plan, judged, signal), judged, tpr, tnr, signal)
+    found = None
+    if plan.is_best and signal.value is not None and plan.refusal(signal.clusters) is None:
+        found = both.combined(judged, tpr, tnr, min(signal.clusters, judged.clusters or signal.clusters))
+        signal = found.signal(signal)
+    return CorrectedRate(both.rate(plan, judged, signal, found), judged, tpr, tnr, signal)
 
 
 def _signal(cells: Array) -> Array:
@@ -166,7 +172,18 @@ class _Both:
         design = Design(row, probability, cluster_rows(stratum)[0])
         return cls(Totals(row, column, amount, rows, COLUMNS), design, row.size)
 
-    def rate(self, plan: Plan, judged: Estimate, signal: Estimate) -> Estimate:
+    def combined(self, judged: Estimate, tpr: Estimate, tnr: Estimate, clusters: int) -> "_Combined":
+        """``clusters``: of the smaller sample, which decides how surely the errors are known."""
+        moved = [np.zeros(self.totals.rows) if judged.value is None else self.totals.influence(_share)]
+        moved += [self.totals.influence(statistic) for statistic in (_tpr, _tnr)]
+        covariance = np.zeros((3, 3))
+        for one, other in ((0, 1), (0, 2), (1, 2)):
+            of_sum = self.design.standard_error(moved[one] + moved[other])
+            alone = [self.design.standard_error(moved[at]) for at in (one, other)]
+            covariance[one, other] = covariance[other, one] = (of_sum**2 - alone[0] ** 2 - alone[1] ** 2) / 2
+        return _Combined((judged, tpr, tnr), covariance * t_quantile(max(clusters - 1, 1), tpr.level) ** 2)
+
+    def rate(self, plan: Plan, judged: Estimate, signal: Estimate, found: "_Combined | None") -> Estimate:
         """The corrected rate, or why there is none."""
         name, clusters = "Rogan-Gladen", self.totals.rows
         reason = None
@@ -183,74 +200,91 @@ class _Both:
         value = float(_corrected(self.totals.sums()))
         if plan.refusal(case.clusters) is not None:
             raw = case.without_interval(value)
-        elif plan.is_best:
-            raw = self._skewed(value, t_quantile(case.clusters - 1, plan.level), plan.level)
+        elif found is not None:
+            low, high = found.rates(value)
+            raw = Estimate(value, low, high, plan.level, self.n, clusters, f"{name}; Fieller, exact shares")
         else:
             raw = case.by_influence(value, self.design.standard_error(self.totals.influence(_corrected)))
         return _cut(replace(raw, clusters=clusters))
 
-    def _skewed(self, value: float, t: float, level: float) -> Estimate:
-        """Lang and Reiczigel's interval; t in place of a normal quantile."""
-        sums = self.totals.sums()
-        parts = [_Rate.of(self, statistic, columns, weigh) for statistic, columns, weigh in _RATES]
-        (p, of_p), (se, of_se), (sp, of_sp) = (
-            part.with_more(more) for part, more in zip(parts, (t * t / 2, 1.0, 1.0), strict=True)
-        )
-        if se + sp <= 1:
-            return Estimate(value, None, None, level, self.n, self.totals.rows, "Rogan-Gladen", NO_SIGNAL)
-        theta = (p + sp - 1) / (se + sp - 1)
-        variance = (of_p + (1 - theta) ** 2 * of_sp + theta**2 * of_se) / (se + sp - 1) ** 2
-        # What clusters have in common, at first order: the variance of all less that of the parts as if apart.
-        gradient = np.array([1.0, -value, 1 - value]) / float(_signal(sums[:4]))
-        alone = sum(float(g * part.error) ** 2 for g, part in zip(gradient, parts, strict=True))
-        common = self.design.standard_error(self.totals.influence(_corrected)) ** 2 - alone
-        half = t * np.sqrt(max(variance + common, variance / 4))
-        moved = theta + 2 * t * t * (theta * of_se - (1 - theta) * of_sp)
-        low, high = float(min(moved - half, value)), float(max(moved + half, value))
-        method = "Rogan-Gladen; Lang-Reiczigel"
-        return Estimate(value, low, high, level, self.n, self.totals.rows, method)
+
+@dataclass(frozen=True, eq=False, slots=True)
+class _Combined:
+    """Intervals of weighted sums of the share of passes, TPR and TNR, from the intervals of these (MOVER).
+
+    ``covariance``, shape (3, 3): of each two, times t².
+    """
+
+    shares: tuple[Estimate, Estimate, Estimate]
+    covariance: Floats
+
+    def halves(self, weights: tuple[float, float, float]) -> tuple[float, float]:
+        """How far below and above its value a sum with these ``weights`` may lie."""
+        common = float(np.asarray(weights) @ self.covariance @ np.asarray(weights))
+        squares = [0.0, 0.0]
+        for weight, share in zip(weights, self.shares, strict=True):
+            below, above = _reach(share)
+            for side, reach in enumerate((below, above) if weight > 0 else (above, below)):
+                squares[side] += (weight * reach) ** 2
+        return sqrt(max(squares[0] + common, squares[0] / 4)), sqrt(max(squares[1] + common, squares[1] / 4))
+
+    def signal(self, plain: Estimate) -> Estimate:
+        assert plain.value is not None
+        below, above = self.halves((0.0, 1.0, 1.0))
+        ends = max(plain.value - below, -1.0), min(plain.value + above, 1.0)
+        return replace(plain, low=ends[0], high=ends[1], method="TPR + TNR - 1; MOVER", reason=None)
+
+    def rates(self, value: float) -> tuple[float, float]:
+        """Between which rates θ in [0, 1] the interval of p - θ TPR - (1 - θ)(1 - TNR) holds 0.
+
+        At ``value``, uncut, it is 0. That twice where the interval holds 0 at no θ in [0, 1].
+        """
+        p, tpr, tnr = (share.value for share in self.shares)
+        assert p is not None
+        assert tpr is not None
+        assert tnr is not None
+
+        def excess(theta: float) -> float:
+            """How far it is from holding 0, below 0 when it does."""
+            apart = p - theta * tpr - (1 - theta) * (1 - tnr)
+            below, above = self.halves((1.0, -theta, 1 - theta))
+            return apart - below if apart > 0 else -apart - above
+
+        inside = min(max(value, 0.0), 1.0)
+        if excess(inside) > 0:
+            return value, value
+        return self._end(excess, inside, 0.0), self._end(excess, inside, 1.0)
+
+    @staticmethod
+    def _end(excess: Callable[[float], float], inside: float, outside: float) -> float:
+        """Where it stops to hold 0 between a rate at which it does and 0 or 1; these when it never does."""
+        if excess(outside) <= 0:
+            return outside
+        while abs(outside - inside) > ROUNDING:
+            middle = (inside + outside) / 2
+            inside, outside = (middle, outside) if excess(middle) <= 0 else (inside, middle)
+        return inside
 
 
-@dataclass(frozen=True, slots=True)
-class _Rate:
-    """A share, its error by first order, and how much of all weight one more trial is: of so many single trials as have
-    this error one, but no less than the heaviest cluster."""
-
-    value: float
-    error: float
-    one: float
-
-    @classmethod
-    def of(cls, both: _Both, statistic: Statistic, columns: list[int], weighted: bool) -> "_Rate":
-        totals = both.totals
-        value, error = float(statistic(totals.sums())), both.design.standard_error(totals.influence(statistic))
-        mask = np.zeros(totals.size)
-        mask[columns] = 1
-        weight = 1 / both.design.probability if weighted else np.ones(totals.rows)
-        bearing = weight[totals.per_cluster(mask) > 0]
-        one = 1 / bearing.size
-        if 0 < value < 1 and error > NO_SPREAD:
-            one = error**2 / (value * (1 - value))
-        return cls(value, error, max(one, float(bearing.max() / bearing.sum())) if weight.max() > 1 else one)
-
-    def with_more(self, more: float) -> tuple[float, float]:
-        """The share with so many more trials that hit and that don't, and its variance then."""
-        added = more * self.one
-        share = (self.value + added) / (1 + 2 * added)
-        variance = self.error**2 + added * self.one * ((1 - share) ** 2 + share**2)
-        return share, variance / (1 + 2 * added) ** 2
+def _reach(share: Estimate) -> tuple[float, float]:
+    """From a share to the ends of its interval, or to 0 and 1 where it has none."""
+    if share.value is None:
+        return 0.0, 0.0
+    if share.low is None or share.high is None:
+        return share.value, 1 - share.value
+    return share.value - share.low, share.high - share.value
 
 
 def _share(columns: Array) -> Array:
     return ratio(columns[..., PASSED], columns[..., FAILED] + columns[..., PASSED])
 
 
-#: Share of passes, TPR and TNR of both samples' columns, which of these they are of, and whether clusters weigh.
-_RATES: tuple[tuple[Statistic, list[int], bool], ...] = (
-    (_share, [FAILED, PASSED], False),
-    (lambda columns: binary.tpr(columns[..., :4]), [FN, TP], True),
-    (lambda columns: binary.tnr(columns[..., :4]), [TN, FP], True),
-)
+def _tpr(columns: Array) -> Array:
+    return binary.tpr(columns[..., :4])
+
+
+def _tnr(columns: Array) -> Array:
+    return binary.tnr(columns[..., :4])
 
 
 def _cut(raw: Estimate) -> Estimate:

@@ -109,17 +109,21 @@ def test_it_resembles_the_delta_method_where_there_are_many():
     assert (found.low, found.high) == pytest.approx((delta.low, delta.high), abs=0.03)
 
 
-def test_lang_and_reiczigel_by_hand():
-    """Of single units, with t in place of the normal quantile."""
+def test_fieller_from_exact_shares_by_hand():
+    """At either end the three distances to the exact ends make up all that the judged share is away."""
     rate = corrected_rate(*columns(44, 6, 4, 46, 40, 60), interval="jackknife").rate
-    t = stats.t.ppf(0.975, 99)
-    trials, positives, negatives = 100 + t * t, 52, 52
-    p, se, sp = (60 + t * t / 2) / trials, 47 / positives, 45 / negatives
-    theta = (p + sp - 1) / (se + sp - 1)
-    of_se, of_sp = se * (1 - se) / positives, sp * (1 - sp) / negatives
-    error = np.sqrt(p * (1 - p) / trials + theta**2 * of_se + (1 - theta) ** 2 * of_sp) / (se + sp - 1)
-    centre = theta + 2 * t * t * (theta * of_se - (1 - theta) * of_sp)
-    assert (rate.low, rate.high) == pytest.approx((centre - t * error, centre + t * error), abs=0.003)
+    p, tpr, tnr = (stats.binomtest(hits, n).proportion_ci() for hits, n in ((60, 100), (46, 50), (44, 50)))
+    away = [0.6 - end * 0.92 - (1 - end) * 0.12 for end in (rate.low, rate.high)]
+    below = np.hypot(0.6 - p.low, np.hypot(rate.low * (tpr.high - 0.92), (1 - rate.low) * (0.88 - tnr.low)))
+    above = np.hypot(p.high - 0.6, np.hypot(rate.high * (0.92 - tpr.low), (1 - rate.high) * (tnr.high - 0.88)))
+    assert away == pytest.approx([below, -above], abs=1e-9)
+
+
+def test_few_bad_answers_make_the_interval_wide_not_none():
+    """Four of five bad ones were found: the judge does better than chance, and how much is hardly known."""
+    found = corrected_rate(*columns(4, 1, 5, 90, 80, 920), interval="jackknife")
+    assert 0 < found.signal.low < found.signal.value < found.signal.high <= 1
+    assert found.rate.low < 0.9 < found.rate.value <= found.rate.high
 
 
 def test_drawn_labels_weigh_one_over_their_chance():
@@ -174,9 +178,9 @@ def test_the_rates_are_those_at_a_threshold(rng):
 
 
 @settings(max_examples=40)
-@given(CELLS)
-def test_it_lies_between_0_and_1_or_has_a_reason(cells):
-    rate = corrected_rate(*columns(*cells), **INFLUENCE).rate
+@given(CELLS, st.sampled_from(["influence", "jackknife"]))
+def test_it_lies_between_0_and_1_or_has_a_reason(cells, how):
+    rate = corrected_rate(*columns(*cells), interval=how).rate
     if rate.value is None:
         assert rate.reason
     else:
@@ -186,11 +190,11 @@ def test_it_lies_between_0_and_1_or_has_a_reason(cells):
 
 
 @settings(max_examples=40)
-@given(good_judges())
-def test_turning_pass_and_fail_round_turns_the_rate(cells):
+@given(good_judges(), st.sampled_from(["influence", "jackknife"]))
+def test_turning_pass_and_fail_round_turns_the_rate(cells, how):
     tn, fp, fn, tp, failed, passed = cells
-    one = corrected_rate(*columns(*cells), **INFLUENCE).rate
-    other = corrected_rate(*columns(tp, fn, fp, tn, passed, failed), **INFLUENCE).rate
+    one = corrected_rate(*columns(*cells), interval=how).rate
+    other = corrected_rate(*columns(tp, fn, fp, tn, passed, failed), interval=how).rate
     assert one.value is not None
     assert other.value == pytest.approx(1 - one.value)
     if one.low is not None:

@@ -98,7 +98,8 @@ def test_look_certify_gate_apply(project: Project, certificate: Certificate) -> 
         drawn.append((share + left - 1) / (right + left - 1))
     tail = 0.025
     ends = [found["corrected_pass_rate"][end] for end in ("low", "high")]
-    assert ends == pytest.approx(np.quantile(drawn, [tail, 1 - tail]).tolist(), abs=0.015)
+    # Exact intervals are a little wider than those of resamples.
+    assert ends == pytest.approx(np.quantile(drawn, [tail, 1 - tail]).tolist(), abs=0.025)
 
 
 def test_probabilities_are_those_of_the_stored_curve(project: Project, certificate: Certificate) -> None:
