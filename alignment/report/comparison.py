@@ -75,8 +75,8 @@ def _settled(reference: Reference) -> dict[str, Any]:
 
 
 def compare(reference: Reference, said: JudgeScores) -> Comparison:
-    """The day-to-day figures: at a threshold on dev alone; what chooses nothing on all units, and so is the best
-    threshold, which is called optimistic."""
+    """The day-to-day figures, of what the evidence has open (``Evidence.locked``): where there are halves, of dev. The
+    best threshold was chosen on what it is measured on, and is called optimistic."""
     judged = Judged(reference, said)
     decided = on_dev(judged)
     judge, version, dimension = said.name
@@ -114,10 +114,11 @@ def compare(reference: Reference, said: JudgeScores) -> Comparison:
 
 
 def coverage_of(judged: Judged) -> dict[str, int]:
-    """Of the units people said something about; `unlabelled` counts the judge's scores on other units."""
-    said = judged.said
+    """Of the units people said something about, without those of closed samples; `unlabelled` counts the judge's scores
+    on other units."""
+    said, closed = judged.said, judged.reference.closed
     given = {*said.numbers, *said.labels, *said.failed}
-    people = set(judged.reference.units)
+    people = {unit for unit in judged.reference.units if unit[0] not in closed}
     answered = judged.labels.keys() if judged.answers_labels else said.numbers.keys()
     scored = len(people & answered)
     return {

@@ -6,9 +6,9 @@ randomness, one generator for each figure.
 
 import hashlib
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
-from itertools import compress
+from itertools import chain, compress
 from typing import Any, Literal, NamedTuple, Self
 
 import numpy as np
@@ -67,6 +67,14 @@ class JudgeScores:
     @property
     def name(self) -> tuple[str, str, str]:
         return self.judge, self.version, self.dimension
+
+    def without(self, samples: Collection[str]) -> Self:
+        """Without what it said of these."""
+        left: dict[str, Any] = {
+            name: {unit: said for unit, said in getattr(self, name).items() if unit[0] not in samples}
+            for name in _BY_UNIT
+        }
+        return replace(self, **left)
 
 
 DEFAULT = Endpoint()
@@ -140,7 +148,8 @@ class Evidence:
     labels, the values that may name a slice. ``chances``: of every sample of the latest finished draw, labelled or
     skipped, of every sample labelled before it, and of those labelled elsewhere of which it was declared. A labelled
     sample that is not in it was chosen, and is in no guarantee. Empty when nothing was drawn. ``drawn_by``: where the
-    chances of the labelled ones are from. ``seed``: the project's.
+    chances of the labelled ones are from. ``nameless``: further chances, of samples that are closed (``locked``).
+    ``seed``: the project's.
 
     ``sizes``: of each sample with labels, how many units of the criterion's kind it has; empty where it has one of
     them. ``dropped``: of those of them that have such, the indices that are no units any more.
@@ -179,6 +188,7 @@ class Evidence:
     versions: Mapping[str, str] = field(default_factory=dict)
     groups: Mapping[str, str] = field(default_factory=dict)
     endpoint: Endpoint = DEFAULT
+    nameless: Sequence[Chance] = ()
 
     def group_of(self, sample: str) -> str:
         """What varies together: the cluster of intervals, and what folds and sides are made of."""
@@ -207,6 +217,37 @@ class Evidence:
             return self
         rest = {unit: why for unit, why in self.unsettled.items() if unit not in alone}
         return replace(self.kept([unit not in alone for unit in self.units]), unsettled=rest)
+
+    def locked(self) -> Self:
+        """What may be shown or exported before a look: without what judges said of samples that people labelled and
+        that are not dev. Labels stay, so people's agreement is of all. A planned draw goes by what judges say, so of
+        such samples its chances are told without their names.
+
+        Where the criterion says nowhere what passes there are no halves, and nothing is closed.
+        """
+        closed = self.closed()
+        if not closed:
+            return self
+        judges: dict[str, Any] = {
+            name: [one.without(closed) for one in getattr(self, name)] for name in ("judges", "earlier", "whole")
+        }
+        if not any(row.how == "planned" for row in self.drawn_by):
+            return replace(self, **judges)
+        named = {sample: chance for sample, chance in self.chances.items() if sample not in closed}
+        nameless = sorted(chance for sample, chance in self.chances.items() if sample in closed)
+        return replace(self, **judges, chances=named, nameless=(*self.nameless, *nameless))
+
+    def closed(self) -> set[str]:
+        """Samples of the test half, and those with a unit that counts, or is open, and no side of the two."""
+        if not self.criterion.passes:
+            return set()
+        labelled = {
+            unit[0]
+            for unit in chain(self.units, self.verdicts)
+            if not self.settled_only or self.unsettled.get(unit) in (None, "open")
+        }
+        tested = {sample for sample, is_dev in self.is_dev.items() if not is_dev}
+        return tested | {sample for sample in labelled if not self.is_dev.get(sample, False)}
 
     def kept(self, rows: Sequence[bool]) -> Self:
         """Only with these labels."""
@@ -272,6 +313,7 @@ def evidence_as_dict(evidence: Evidence) -> dict[str, Any]:
         "versions": dict(evidence.versions),
         **({"groups": dict(evidence.groups)} if evidence.groups else {}),
         "endpoint": evidence.endpoint.as_dict(),
+        **({"nameless": [list(chance) for chance in evidence.nameless]} if evidence.nameless else {}),
     }
 
 
@@ -315,6 +357,7 @@ def evidence_from_dict(found: Mapping[str, Any]) -> Evidence:
         versions=found["versions"],
         groups=found.get("groups", {}),
         endpoint=Endpoint(**found.get("endpoint", {})),
+        nameless=[Chance(*chance) for chance in found.get("nameless", ())],
     )
 
 

@@ -1,5 +1,6 @@
 """What share of units pass by people: these, others like them, and whatever becomes of what is not settled."""
 
+from collections import defaultdict
 from typing import Any, cast
 
 import numpy as np
@@ -88,8 +89,20 @@ def _bounds(reference: Reference, settled: list[UnitKey], drawn: bool) -> dict[s
     seen = {sample for sample, _ in labelled}
     skipped = _skipped(reference) if drawn else []
 
+    # Labelled samples stand for closed ones of their stratum too (``Evidence.locked``).
+    stands_for: dict[int, float] = defaultdict(float)
+    for sample in seen if drawn else ():
+        stands_for[chances[sample].stratum] += 1 / chances[sample].probability
+    closed: dict[int, float] = defaultdict(float)
+    for chance in reference.evidence.nameless if drawn else ():
+        closed[chance.stratum] += 1 / chance.probability
+
     def weight(sample: str) -> float:
-        return 1 / chances[sample].probability if drawn else 1.0
+        if not drawn:
+            return 1.0
+        probability, stratum = chances[sample]
+        share = closed[stratum] / stands_for[stratum] if sample in seen else 0.0
+        return (1 + share) / probability
 
     passed = sum(weight(unit[0]) for unit in settled if reference.positive[unit])
     unknown = sum(weight(sample) for sample, _ in undecided)

@@ -68,9 +68,9 @@ def per_sample_figures(
     """Each metric by people and by judges; None where a sample has one unit of the criterion's kind.
 
     A sample counts when people's reference is known of every unit that the metric rests on. Of judges that score the
-    units: their cross-fitted decisions on the dev half; for grades, where nothing is chosen, their values on all
-    samples. Judges that score samples as a whole: as they stand, on all samples. abstained: how many answers abstain,
-    which are in no figure here; left out when none does.
+    units: their cross-fitted decisions on the dev half; for grades their values as they stand. Judges that score
+    samples as a whole: as they stand. All on dev where there are halves, else on all samples. abstained: how many
+    answers abstain, which are in no figure here; left out when none does.
     """
     metrics = METRICS.get(reference.evidence.criterion.unit)
     if metrics is None:
@@ -102,6 +102,11 @@ class _Sheet:
         self.sizes = np.array([evidence.sizes.get(sample, 0) for sample in self.samples], dtype=np.int64)
         self.width = int(self.sizes.max(initial=0))
         ranks = [_rank(int(unit.partition(":")[2]), evidence.dropped.get(sample, ())) for sample, unit in units]
+        judges = (*evidence.judges, *evidence.whole)
+        # Of labelled samples what is not dev is closed, unless the evidence is that of a look.
+        self.on_dev = reference.passing is not None and not any(
+            sample in reference.closed for one in judges for sample, _ in (*one.numbers, *one.labels)
+        )
         self.place = {
             unit: self.samples[unit[0]] * self.width + rank
             for unit, rank in zip(units, ranks, strict=True)
@@ -183,13 +188,18 @@ def _metric(
         return {**found, "people": Estimate.undefined(reason).as_dict(), "judges": [], "caveat": None}
     rows = []
     for title, (one, cells, none) in zip(titles, sides.judges, strict=True):
-        about = {"title": title, "dimension": one.said.dimension, "whole": False, "on_dev": not metric.graded}
+        about = {
+            "title": title,
+            "dimension": one.said.dimension,
+            "whole": False,
+            "on_dev": not metric.graded or sheet.on_dev,
+        }
         own = sheet.measured(metric, cells)
         rows.append({**about, **_beside(sheet, metric, people, own, one.said.name, none)})
     measures = sheet.reference.evidence.measures
     for title, score in whole:
         if measures.get(score.dimension, metric.key) == metric.key:
-            about = {"title": title, "dimension": score.dimension, "whole": True, "on_dev": False}
+            about = {"title": title, "dimension": score.dimension, "whole": True, "on_dev": sheet.on_dev}
             rows.append({**about, **_as_whole(sheet, metric, people, score)})
     known = ~np.isnan(people)
     measured = [row["people"]["clusters"] for row in rows if row["people"]["n"]]

@@ -141,14 +141,16 @@ def drawn_figures(
         return None
     chances = reference.evidence.chances
     labelled = _labelled(reference) & chances.keys()
-    drawn = [sample for sample, chance in chances.items() if chance.stratum]
+    drawn = {sample for sample, chance in chances.items() if chance.stratum}
+    every = [*chances.values(), *reference.evidence.nameless]
+    drawn_in_all = sum(chance.stratum > 0 for chance in every)
     sizes = _sizes(reference)
     seen = Counter(chances[sample].stratum for sample in labelled)
     weights = [sizes[stratum] / count for stratum, count in seen.items()]
     return {
-        "drawn": len(drawn),
-        "labelled": len(labelled.intersection(drawn)),
-        "known": len(chances) - len(drawn),
+        "drawn": drawn_in_all,
+        "labelled": len(labelled & drawn),
+        "known": len(every) - drawn_in_all,
         "population": sum(sizes.values()),
         "unseen": sum(size for stratum, size in sizes.items() if stratum not in seen),
         "lightest": min(weights),
@@ -173,7 +175,7 @@ def _labelled(reference: Reference) -> set[str]:
 def _sizes(reference: Reference) -> dict[int, int]:
     """How many samples each stratum has: every drawn one stands for 1/probability of them."""
     reckoned: dict[int, float] = defaultdict(float)
-    for chance in reference.evidence.chances.values():
+    for chance in chain(reference.evidence.chances.values(), reference.evidence.nameless):
         reckoned[chance.stratum] += 1 / chance.probability
     return {stratum: round(size) for stratum, size in reckoned.items()}
 
@@ -211,8 +213,8 @@ FEW_LABELLED = remark("few_labelled_samples", n=FEWEST_OF_VERSION)
 def population_figures(judged: Judged) -> dict[str, Any]:
     """The labelled units' mean alone (classical), PPI++ (tuned, with its weight) and PPI with weight 1, as plain JSON.
 
-    Of all scored units, dev and test alike: no threshold is chosen, so nothing of the test half is given away. Numbers
-    count as they are, turned round where lower is better; labels as pass (1) and fail (0). Clusters are samples.
+    Of all scored units that the evidence has open: of the labelled samples those of dev. Numbers count as they are,
+    turned round where lower is better; labels as pass (1) and fail (0). Clusters are samples.
 
     Units that are not settled count as unlabelled.
 

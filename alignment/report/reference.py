@@ -63,6 +63,11 @@ class Reference:
         """Units that people labelled and no judge is compared with, since they are not settled."""
         return frozenset(self.evidence.unsettled) if self.evidence.settled_only else frozenset()
 
+    @cached_property
+    def closed(self) -> frozenset[str]:
+        """Samples of which no judge's answer may be known before a look."""
+        return frozenset(self.evidence.closed())
+
     @property
     def counted(self) -> list[UnitKey]:
         """Every unit that judges are compared with people on."""

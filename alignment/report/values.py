@@ -34,7 +34,7 @@ NOTHING_SCORED = remark("nothing_scored")
 
 
 def judge_values(reference: Reference, one: Comparison) -> dict[str, Any]:
-    """PR AUC of passes and of fails, and bias with limits of agreement, on all units: nothing is chosen here."""
+    """PR AUC of passes and of fails, and bias with limits of agreement, on all that is open (``Evidence.locked``)."""
     return {"pr_auc": _pr_auc(reference, one), "distance": _distance(reference, one)}
 
 

@@ -30,7 +30,8 @@ from frontend.base.trail import sentence, unit_words, who
 from frontend.data.values import lines
 from frontend.reports.judge import outcome
 from frontend.reports.parts import disagreement_url, judge_url, labels_shown
-from judges.core.sample_read import Said, said_about
+from judges.core.locked_read import why_locked
+from judges.core.sample_read import Said, SaidOfSample, said_about
 from judges.reports.read import report_state
 
 MOST_DIGITS = 4
@@ -206,7 +207,7 @@ def sample(page: ProjectPage, sample_id: int) -> HttpResponse:
     context = {
         "sample": found,
         "blind": said.people_held_back,
-        "judges_held_back": why_judges_are_held_back() if said.judges_held_back else "",
+        "judges_held_back": _why_no_judges(said),
         "pieces": answer_pieces(found.answer or "", claims_of(found), units["claim"], len(found.contexts)),
         "contexts": units["context"],
         "groups": [
@@ -236,6 +237,12 @@ def abstention(page: ProjectPage, sample_id: int) -> HttpResponse:
     said = _("The answer abstains, and has no claims.") if abstained else _("The answer does not abstain.")
     page.attempt(say, said)
     return page.redirect("sample", sample_id)
+
+
+def _why_no_judges(said: SaidOfSample) -> str:
+    if said.judges_held_back:
+        return why_judges_are_held_back()
+    return why_locked() if said.judges_locked else ""
 
 
 def _history(page: ProjectPage, sample: Sample) -> list[dict[str, Any]]:

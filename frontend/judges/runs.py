@@ -51,7 +51,7 @@ def _row(page: ProjectPage, failure: Failure, sample: Sample) -> dict[str, Any]:
         "title": unit_title(failure.unit, unit_number(sample, failure.unit) if is_claim else None),
         "url": f"{page.url('sample', sample.pk)}#{unit_anchor(failure.unit)}",
         "repeat": failure.repeat,
-        "detail": why_held_back() if failure.held_back else failure.detail,
+        "detail": failure.detail or (why_held_back() if failure.held_back else ""),
         "raw": failure.raw,
     }
 

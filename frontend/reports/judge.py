@@ -8,6 +8,7 @@ from typing import Any
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop
 
+from annotate.core.blindness import Reader
 from annotate.core.text_tables import figure, number
 from annotate.core.units import unit_title
 from frontend.reports.beside import beside_context
@@ -235,7 +236,7 @@ def _grades(grades: Mapping[str, Any] | None) -> dict[str, Any] | None:
     return {"reason": None, "kappa": shown(grades["kappa"]), "rows": rows}
 
 
-def triage_context(report: AlignmentReport, place: int, links: Links) -> dict[str, Any]:
+def triage_context(report: AlignmentReport, place: int, links: Links, *, reader: Reader) -> dict[str, Any]:
     """The curve as it was frozen; the certified region and what is left to people as they are now."""
     row = report.result["judges"][place]
     triage, look = row["triage"], latest_look(report.criterion, row)
@@ -257,7 +258,7 @@ def triage_context(report: AlignmentReport, place: int, links: Links) -> dict[st
         ],
         "look": look,
         "region": None if look is None else _region(look.result["region"]),
-        "left": None if look is None else left_to_people(look),
+        "left": None if look is None else left_to_people(look, reader=reader),
     }
 
 

@@ -224,7 +224,7 @@ def triage(page: ProjectPage, key: str) -> HttpResponse:
         row = None if place is None else report.result["judges"][place]
         return {
             **frame_context(report),
-            "triage": None if place is None else triage_context(report, place, to),
+            "triage": None if place is None else triage_context(report, place, to, reader=page.user),
             "switcher": switcher(page, key, "report-triage", report, place),
             "outcomes_url": (
                 None if row is None else judge_url(page, key, row["judge"], row["dimension"], "report-outcomes")
@@ -241,7 +241,7 @@ def _left(page: ProjectPage, criterion: Criterion) -> tuple[Look, Left] | None:
     if report is None or place is None:
         return None
     look = latest_look(criterion, report.result["judges"][place])
-    left = None if look is None else left_to_people(look)
+    left = None if look is None else left_to_people(look, reader=page.user)
     return None if look is None or left is None else (look, left)
 
 

@@ -150,7 +150,7 @@ class Failure(Shape, of=read.Failure, shows="sample unit repeat status detail ra
     status = Of("refused, parse_error, truncated, timeout or error")
     detail = Of("Why, in our words.")
     raw = Of("What the model said; empty when it said nothing.")
-    held_back = Of("You still have this sample to label.")
+    held_back = Of("You still have this sample to label, or it is kept for looks at test.")
 
 
 class FailurePage(Page):
@@ -164,7 +164,10 @@ class Score(Shape, of=models.Score, shows="sample unit dimension repeat status n
     status = Of("ok, refused, parse_error, truncated, timeout or error")
     label = Value(allow_null=True)  # type: ignore[assignment]
     rationale = Of("The judge's own words.", allow_null=True)
-    held_back = s.BooleanField(help_text="You still have this sample to label: what the judge said of it comes later.")
+    held_back = s.BooleanField(
+        help_text="What the judge said of it is not told: you still have this sample to label or to decide, or it is "
+        "kept for looks at test."
+    )
 
 
 class ScorePage(Page):
@@ -287,5 +290,7 @@ class FlipExample(Shape):
 
 class FlipExamples(Shape):
     count = s.IntegerField()
-    held_back = s.IntegerField(help_text="How many are not listed, since you still have their samples to label.")
+    held_back = s.IntegerField(
+        help_text="How many are not listed: you still have their samples to label, or they are kept for looks at test."
+    )
     shown = FlipExample(many=True)

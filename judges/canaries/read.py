@@ -15,6 +15,7 @@ from annotate.core.scales import Value
 from annotate.core.units import unit_title
 from judges.canaries.rates import PASSES, Pair, Reading, Reply, by_status, pairs_of, rates
 from judges.canaries.variants import CLEAN, VARIANTS, Variant
+from judges.core.locked_read import locked_samples
 from judges.models import Ask, AskState, Judge, Run, RunPurpose, ScoreStatus
 
 # Of the flips that are read out.
@@ -99,12 +100,13 @@ def _variant_result(variant: Variant, replies: Sequence[Reply], pairs: Sequence[
 
 def flip_examples(run: Run, *, reader: Reader) -> dict[str, Any]:
     """What flipped, with the judge's reasons before and after, towards better first: for those who may run judges.
-    Nothing of samples that the reader still has to label or to decide about; {"shown": rows, "count": all there are,
-    "held_back"}."""
+    Nothing of samples that the reader still has to label or to decide about, nor of those that are locked; {"shown":
+    rows, "count": all there are, "held_back"}."""
     reading = Reading(run.version)
     flipped = [pair for pair in pairs_of(reading, _replies(run)) if pair.counts]
     keys = _keys(run)
-    blind = samples_without_judges(reader, {keys[pair.clean.sample] for pair in flipped})
+    samples = {keys[pair.clean.sample] for pair in flipped}
+    blind = samples_without_judges(reader, samples) | locked_samples(run.version.judge.project, samples, reader=reader)
     seen = [pair for pair in flipped if keys[pair.clean.sample] not in blind]
     seen.sort(key=lambda pair: (pair.variant.is_harmless, not pair.flip.towards, pair.changed.variant))
     return {

@@ -19,6 +19,7 @@ from annotate.files.problems import MAX_ID_CHARACTERS
 from annotate.models import Project, Sample
 from annotate.samples.read import groups_of, pipeline_versions, samples_named, unit_counts
 from judges.certificates.validity import valid_certificate
+from judges.core.locked_read import locked_samples
 from judges.core.scores_read import load_scores
 from judges.models import LARGEST_SCORE, Certificate, Look
 
@@ -240,7 +241,7 @@ class Coverage:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class StoredBatch:
-    """blind: the ids of samples that the reader still has to label or to decide."""
+    """blind: the ids of samples that the reader still has to label or to decide, and of those that are locked."""
 
     pipeline: str
     batch: AppliedBatch
@@ -275,7 +276,7 @@ def apply_to_pipeline(
     if not scores:
         raise Conflict("no_scores", f"“{judge_name}” has no scores for the samples of version “{pipeline}” yet.")
     batch = apply_scores(certificate, scores)
-    blind = _blind(reader, keys, batch)
+    blind = _blind(reader, project, keys, batch)
     return StoredBatch(pipeline, batch, coverage, blind)
 
 
@@ -303,8 +304,9 @@ def _stored(look: Look, keys: Mapping[str, int]) -> tuple[list[NewScore], Covera
     return scores, coverage
 
 
-def _blind(reader: Reader, keys: Mapping[str, int], batch: AppliedBatch) -> Collection[str]:
+def _blind(reader: Reader, project: Project, keys: Mapping[str, int], batch: AppliedBatch) -> Collection[str]:
     scored = {one.sample for one in batch.scores}
     named = [keys[name] for name in scored if name is not None]
     held_back = require_figures_of_many(reader, named, batch.found.verdict.tolist())
+    held_back |= locked_samples(project, named, reader=reader)
     return {name for name, pk in keys.items() if pk in held_back}

@@ -6,11 +6,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from annotate.core.blindness import Reader
 from annotate.core.rows import fetch_all
 from annotate.core.units import LISTED_KINDS, asks_sql, indices_sql
 from annotate.labels.read import COUNTING
 from annotate.models import Criterion
 from annotate.models.label import VerdictState
+from judges.core.locked_read import locked_samples
 from judges.models import Look
 
 # Distances closer than this, relatively, are one; as alignment.judging.triage.ROUNDING, which takes a second to load. A
@@ -22,7 +24,7 @@ ROUNDING = 1e-9
 class Left:
     """samples: how many of the project have a unit to decide. rest: the own ids, in import order, of those with a unit
     that the judge may not decide alone or has not scored; unlabelled: of these, those with such a unit that no person
-    has labelled yet."""
+    has labelled yet. Both without locked samples: being among them says what their scores are."""
 
     samples: int
     rest: list[str]
@@ -42,7 +44,7 @@ def latest_look(criterion: Criterion, judge: Mapping[str, Any]) -> Look | None:
     return None if latest is None or latest.is_out_of_date else latest
 
 
-def left_to_people(look: Look) -> Left | None:
+def left_to_people(look: Look, *, reader: Reader) -> Left | None:
     """Worked out from the scores and labels there are now; None when the look certified no region."""
     region: dict[str, Any] = look.result["region"]
     if region["distance"] is None:
@@ -61,10 +63,12 @@ def left_to_people(look: Look) -> Left | None:
         "kind": kind,
     }
     rows = fetch_all(_LEFT.format(places=places, unit="%(kind)s || ':' || place" if listed else "%(kind)s"), values)
+    closed = locked_samples(look.criterion.project, [key for key, *_ in rows], reader=reader)
+    shown = [row for row in rows if row[0] not in closed]
     return Left(
         samples=len(rows),
-        rest=[name for name, is_left, _ in rows if is_left],
-        unlabelled=[name for name, _, is_unlabelled in rows if is_unlabelled],
+        rest=[name for _, name, is_left, _ in shown if is_left],
+        unlabelled=[name for _, name, _, is_unlabelled in shown if is_unlabelled],
     )
 
 
@@ -85,7 +89,8 @@ WITH alone AS (
     JOIN annotate_criterion c ON c.id = %(criterion)s AND {asks_sql()}
     CROSS JOIN LATERAL {{places}} AS place WHERE s.project_id = %(project)s
 )
-SELECT units.external_id, bool_or(alone.unit IS NULL), bool_or(alone.unit IS NULL AND labelled.unit IS NULL)
+SELECT units.sample_id, units.external_id, bool_or(alone.unit IS NULL),
+    bool_or(alone.unit IS NULL AND labelled.unit IS NULL)
 FROM units
 LEFT JOIN alone USING (sample_id, unit) LEFT JOIN labelled USING (sample_id, unit)
 GROUP BY units.sample_id, units.external_id ORDER BY units.sample_id

@@ -16,7 +16,7 @@ from annotate.core.trail import note
 from annotate.models import Criterion, Project, User
 from judges.certificates.validity import later_look, next_look
 from judges.models import PROMISE, Certificate, JudgeVersion, Look
-from judges.reports.evidence import fingerprint_of, full_evidence, groups_with
+from judges.reports.evidence import evidence_of_look, fingerprint_of, groups_with
 
 
 def look_at_test(
@@ -38,7 +38,7 @@ def look_at_test(
         no_import_writes(criterion.project_id)
         Project.objects.select_for_update(no_key=True).get(pk=criterion.project_id)
         # One label that settles nothing is in no figure of a look, and so must not make another one either.
-        evidence = full_evidence(criterion, judge_name).without_single()
+        evidence = evidence_of_look(criterion, judge_name).without_single()
         offered = [one for one in evidence.judges if dimension in (None, one.dimension)]
         if len(offered) != 1:
             names = ", ".join(one.dimension for one in evidence.judges) or "nothing on this kind of unit"

@@ -10,6 +10,7 @@ from annotate.core.units import unit_sort_key, without_abstentions
 from annotate.labels.read import counting_labels
 from annotate.models import Criterion, Sample, Verdict
 from annotate.verdicts.disputes_read import people_of
+from judges.core.locked_read import locked
 from judges.core.scores_read import OF_KEPT, JudgeSaid
 from judges.models import Score
 
@@ -31,11 +32,13 @@ class SaidOfSample:
     """One entry per unit and criterion, or per measure of a judge.
 
     people_held_back: the reader still has the sample to label, and there are no entries. judges_held_back: no entry has
-    scores, for that reason or since the reader has to decide about the sample first."""
+    scores, for that reason or since the reader has to decide about the sample first. judges_locked: some of the scores
+    are left out, since nobody may know them before a look."""
 
     entries: list[Said]
     people_held_back: bool
     judges_held_back: bool
+    judges_locked: bool = False
 
 
 def said_about(sample: Sample, *, reader: Reader) -> SaidOfSample:
@@ -70,7 +73,10 @@ def said_about(sample: Sample, *, reader: Reader) -> SaidOfSample:
         .select_related("version__judge")
         .order_by("version__judge__name", "id")
     )
-    for score in () if judges_held_back else scores:
+    hidden = locked(sample.project, [sample.pk], reader=reader)
+    given = [] if judges_held_back else list(scores)
+    told = [score for score in given if not hidden.hides(sample.pk, score.dimension)]
+    for score in told:
         entry(score.unit, score.dimension).scores.append(JudgeSaid.of(score))
     listed = [entries[key] for key in sorted(entries, key=lambda key: (unit_sort_key(key[0]), key[1]))]
-    return SaidOfSample(listed, people_held_back=False, judges_held_back=judges_held_back)
+    return SaidOfSample(listed, False, judges_held_back, judges_locked=len(told) < len(given))

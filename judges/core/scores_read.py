@@ -16,6 +16,7 @@ from annotate.core.scales import Value, normalise
 from annotate.models import Criterion, Project, Sample, Verdict
 from annotate.models.label import DECIDED_METHODS, VerdictState
 from annotate.verdicts.ratings_read import UnitKey
+from judges.core.locked_read import locked
 from judges.models import Judge, JudgeVersion, Run, Score, ScoreStatus, VersionState
 
 # For scores, runs and other rows that have a version: only versions in use are compared with people.
@@ -254,7 +255,7 @@ def _as_option(criterion: Criterion, label: str) -> Value | None:
 @dataclass(frozen=True, slots=True)
 class ShownScore:
     """held_back: number, label and rationale are None, as the reader still has to label the sample or to decide about
-    it."""
+    it, or since nobody may know them before a look."""
 
     sample: Sample
     unit: str
@@ -279,8 +280,11 @@ class Scores:
 
     def __getitem__(self, part: slice) -> list[ShownScore]:
         rows = list(self._rows().select_related("sample").order_by("pk")[part])
-        blind = samples_without_judges(self.reader, {row.sample_id for row in rows})
-        return [self._shown(row, row.sample_id in blind) for row in rows]
+        samples = {row.sample_id for row in rows}
+        blind = samples_without_judges(self.reader, samples)
+        version = self.of.version if isinstance(self.of, Run) else self.of
+        hidden = locked(version.judge.project, samples, reader=self.reader)
+        return [self._shown(row, row.sample_id in blind or hidden.hides(row.sample_id, row.dimension)) for row in rows]
 
     def _rows(self) -> QuerySet[Score]:
         return Score.objects.filter(run=self.of) if isinstance(self.of, Run) else Score.objects.filter(version=self.of)
@@ -322,10 +326,14 @@ class JudgeSaid:
 
 def judges_on(verdict: Verdict, *, reader: Reader) -> list[JudgeSaid]:
     """The judges' scores of a unit that a person has decided, on its criterion. Empty for any other unit, since a judge
-    must not decide for people; and while the reader still has the sample to label."""
+    must not decide for people; while the reader still has the sample to label; and where nobody may know them before a
+    look, since the reader can still change the verdict."""
     if verdict.state != VerdictState.SETTLED or verdict.method not in DECIDED_METHODS:
         return []
-    if still_to_label(reader, verdict.sample):
+    sample = verdict.sample
+    if still_to_label(reader, sample):
+        return []
+    if locked(sample.project, [sample.pk], reader=reader).hides(sample.pk, verdict.criterion.key):
         return []
     scores = (
         Score.objects.filter(

@@ -21,12 +21,19 @@ from annotate.core.errors import Conflict
 from annotate.samples.read import samples_named
 from judges.models import AlignmentReport
 
+# The first version of figures (judges.reports.read.FIGURES_VERSION) that tells nothing of the test half.
+LOCKED_SINCE = 9
+# The parts of earlier reports that rest on what people said, and on nothing that judges did.
+_OF_PEOPLE = {"project", "criterion", "agreement", "agreement_caveat", "agreement_note", "prevalence", "people"}
+
 
 def as_read_by(report: AlignmentReport, *, reader: Reader) -> AlignmentReport:
-    """The report, of which nothing must be saved any more. In one that was reckoned in an earlier way only what stands
-    where it stands today is looked for."""
+    """The report, of which nothing must be saved any more. Of one that was reckoned in a way that told something of the
+    test half only people's part is left."""
+    if report.parameters["figures"] < LOCKED_SINCE:
+        return _of_people(report, reader)
     result = report.result
-    if isinstance(reader, GeneralReader) or not {"judges", "compared"} <= result.keys():
+    if isinstance(reader, GeneralReader):
         return report
     blind = _blind(report, reader)
     judges = [{**judge, **_without(judge, "disagreements", blind)} for judge in result["judges"]]
@@ -34,6 +41,14 @@ def as_read_by(report: AlignmentReport, *, reader: Reader) -> AlignmentReport:
     report.result = {**result, "judges": judges, "compared": {**result["compared"], "pairs": pairs}}
     if not may_know_names(reader, report.project):
         report.result = _numbered(report.result, annotator_numbers(report.project))
+    return report
+
+
+def _of_people(report: AlignmentReport, reader: Reader) -> AlignmentReport:
+    report.result = {name: part for name, part in report.result.items() if name in _OF_PEOPLE}
+    report.plots = {}
+    if "agreement" in report.result and not may_know_names(reader, report.project):
+        report.result["agreement"] = {**report.result["agreement"], "raters": []}
     return report
 
 

@@ -20,17 +20,30 @@ from annotate.samples.read import groups_of, samples_named
 from annotate.verdicts.evidence_read import evidence_of
 from judges.core.requirement import endpoint_of
 from judges.core.scores_read import judge_scores, measured_by, whole_scores
-from judges.core.split import as_divided, divide
+from judges.core.split import as_divided, divide, sides_of
 
 
 def full_evidence(
     criterion: Criterion, judge_name: str | None = None, *, stores: bool = True, settled_only: bool = True
 ) -> alignment.report.Evidence:
-    """With all judges or the one named. Samples that have a reference, or may get one, and no side yet get one, and
-    keep it; or get one for this once, where nothing is stored. settled_only: as `evidence_of`.
+    """With all judges or the one named, and nothing of what they said on the test half (docs/decisions/0032). Samples
+    that have a reference, or may get one, and no side yet get one, and keep it; or get one for this once, where nothing
+    is stored. settled_only: as `evidence_of`.
 
     Raises Invalid for a judge that the project doesn't have.
     """
+    return _evidence(criterion, judge_name, stores=stores, settled_only=settled_only).locked()
+
+
+def evidence_of_look(criterion: Criterion, judge_name: str) -> alignment.report.Evidence:
+    """With what the judge said on the test half as well: for a look, which is counted and paid for, and for nothing
+    else. Raises as `full_evidence`."""
+    return _evidence(criterion, judge_name, stores=True, settled_only=True)
+
+
+def _evidence(
+    criterion: Criterion, judge_name: str | None, *, stores: bool, settled_only: bool
+) -> alignment.report.Evidence:
     people = _divided(criterion, stores=stores, settled_only=settled_only)
     judges, earlier = judge_scores(criterion, judge_name, reader=SYSTEM)
     whole = whole_scores(criterion, judge_name, reader=SYSTEM)
@@ -81,7 +94,9 @@ def _divided(criterion: Criterion, *, stores: bool = True, settled_only: bool = 
     people = evidence_of(criterion, reader=SYSTEM, settled_only=settled_only)
     alone = {unit: why for unit, why in people.unsettled.items() if why != "open"}
     strata = alignment.report.reference_of(replace(people, unsettled=alone)).strata()
-    return replace(people, is_dev=(divide if stores else as_divided)(criterion, strata))
+    # Where nothing is stored, what has no side yet stays closed: it may get another side than it would now.
+    is_dev = divide(criterion, strata) if stores else sides_of(criterion, strata) or as_divided(criterion, strata)
+    return replace(people, is_dev=is_dev)
 
 
 def fingerprint_of(evidence: alignment.report.Evidence, parameters: dict[str, Any]) -> str:
@@ -116,6 +131,8 @@ def fingerprint_of(evidence: alignment.report.Evidence, parameters: dict[str, An
     add([tuple(row) for row in sorted(evidence.before, key=str)])
     add(sorted((sample, sorted(values.items())) for sample, values in evidence.metadata.items()))
     add([(name, *chance) for name, chance in sorted(evidence.chances.items())])
+    if evidence.nameless:
+        add(["nameless", [tuple(chance) for chance in evidence.nameless]])
     if evidence.drawn_by:
         add(["drawn_by", [tuple(row) for row in evidence.drawn_by]])
     add(sorted(evidence.sizes.items()))

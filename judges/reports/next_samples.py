@@ -129,8 +129,8 @@ def next_samples(
     strata = alignment.report.reference_of(people).strata()
     is_dev = dict.fromkeys(strata, False) | sides_of(criterion, strata.keys())
     groups = groups_of(criterion.project, strata.keys())
-    evidence = replace(people, judges=judges, is_dev=is_dev, groups=groups)
-    judge = None if about is None else _scores_of(about, judges)
+    evidence = replace(people, judges=judges, is_dev=is_dev, groups=groups).locked()
+    judge = None if about is None else _scores_of(about, evidence.judges)
     proposal = alignment.report.propose(evidence, names, count, seed=seed, about=judge)
     # What a stratum tells is between which ranks scores lie.
     ranks = [one for stratum in proposal.strata if stratum.score is not None for one in stratum.score]

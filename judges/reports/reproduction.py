@@ -31,9 +31,10 @@ def pack(evidence: alignment.report.Evidence) -> bytes:
 
 def reproduce(report: AlignmentReport) -> list[str]:
     """What comes out differently when the report's evidence is worked out with the program as it is now."""
-    return list(
-        alignment.report.differences(figures_only(report.result), alignment.report.report_figures(_unpacked(report)))
-    )
+    # The evidence first: one that can't be read says so, whatever is left of the report (judges.reports.blind_read).
+    evidence = _unpacked(report)
+    figures = alignment.report.report_figures(evidence)
+    return list(alignment.report.differences(figures_only(report.result), figures))
 
 
 def figures_only(result: dict[str, Any]) -> dict[str, Any]:

@@ -25,6 +25,7 @@ from annotate.core.errors import Conflict
 from annotate.core.permissions import may, role_of
 from annotate.core.rows import first_or_raise
 from annotate.models import Project
+from judges.core.locked_read import locked_samples, why_locked
 from judges.models import Ask, AskState, Finding, Reply, Run, RunPurpose, RunState, Score, ScoreStatus
 from judges.runs.places import is_held, place_of
 
@@ -109,7 +110,8 @@ class RunProgress:
 @dataclass(frozen=True, slots=True)
 class Failure:
     """An ask that brought no score. detail: why, in our words; raw: what the model said: both only for readers who may
-    run judges. held_back: both are empty, as the reader still has to label the sample."""
+    run judges. held_back: both are empty, as the reader still has to label the sample; or the detail says that nobody
+    may know before a look what judges said about it."""
 
     sample: str
     unit: str
@@ -219,19 +221,23 @@ class Failures:
             .annotate(said=Left(_SAID, LONGEST_RAW))
             .values_list("pk", "said")
         )
-        blind = samples_without_judges(self.reader, {ask.sample_id for ask in asks})
-        project = self.run.version.judge.project
+        project, samples = self.run.version.judge.project, {ask.sample_id for ask in asks}
+        blind = samples_without_judges(self.reader, samples)
+        closed = locked_samples(project, samples, reader=self.reader) - blind
         sees_reasons = isinstance(self.reader, GeneralReader) or may(role_of(self.reader, project), "judges.run")
-        told = {ask.pk for ask in asks if sees_reasons and ask.sample_id not in blind}
+        told = {ask.pk for ask in asks if sees_reasons and ask.sample_id not in blind | closed}
+        details = {ask.pk: ask.detail for ask in asks if ask.pk in told}
+        if sees_reasons:
+            details |= {ask.pk: why_locked() for ask in asks if ask.sample_id in closed}
         return [
             Failure(
                 sample=ask.sample.external_id,
                 unit=ask.unit,
                 repeat=ask.repeat,
                 status=ask.status,
-                detail=ask.detail if ask.pk in told else "",
+                detail=details.get(ask.pk, ""),
                 raw=said.get(ask.replies[-1], "") if ask.replies and ask.pk in told else "",
-                held_back=sees_reasons and ask.sample_id in blind,
+                held_back=sees_reasons and ask.sample_id in blind | closed,
             )
             for ask in asks
         ]

@@ -62,9 +62,12 @@ SAY_WHAT_WAS_READ = {
     "judges.lab.units_read": {"with_words"},
 }
 
-# What they return says too little; when they forget, the crawl finds it (tests/config/test_crawl.py). A task is most
-# often one's own.
-SAY_TOO_LITTLE = {"may_know_examples", "require_whole", "batch_skips", "findings_of", "one_task", "without_words"}
+# What they return says too little; when they forget, the crawls find it (tests/config/test_crawl.py, test_locked.py). A
+# task is most often one's own.
+SAY_TOO_LITTLE = {
+    "may_know_examples", "require_whole", "batch_skips", "findings_of", "one_task", "without_words",
+    "left_to_people", "locked", "locked_samples",
+}  # fmt: skip
 
 Told = Callable[..., Any]
 

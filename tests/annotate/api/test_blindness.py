@@ -15,7 +15,7 @@ from annotate.batches.steps import close_batch, reopen_batch
 from annotate.models import Batch, Flag, GoldAnswer, Task, Verdict
 from annotate.projects.criteria import add_criteria
 from annotate.tasks.labelling import skip_task, submit_task
-from judges.models import Ask, Judge, JudgeVersion, Reply, Run, Score, Trial
+from judges.models import Ask, GroupSide, Judge, JudgeVersion, Reply, Run, Score, Side, Trial
 from tests.annotate.api.routes import API, PAGES, Route
 from tests.annotate.api.test_access import PUBLIC, ask
 from tests.annotate.factories import World, label_all, make_sample, make_world, say
@@ -234,6 +234,13 @@ def test_the_markers_would_be_seen(told: World) -> None:
     assert MARKS.search(read(client.get("/api/projects/desk/samples/")))
     run = Run.objects.order_by("pk").first()
     assert run is not None
+    # Of dev: of test, and before the division, it is told to nobody.
+    sides = [
+        GroupSide(project=told.project, criterion_key=key, group=name, side=Side.DEV)
+        for key in told.project.criteria.values_list("key", flat=True)
+        for name in told.project.samples.values_list("external_id", flat=True)
+    ]
+    GroupSide.objects.bulk_create(sides, ignore_conflicts=True)
     for who, part in (("alice", "failures/"), ("alice", "scores/"), ("rita", "")):
         url = f"/api/projects/desk/runs/{run.pk}/{part}"
         assert MARKS.search(read(client_of(getattr(told, who)).get(url))), url

@@ -13,6 +13,7 @@ from django.test.utils import CaptureQueriesContext
 from annotate.models import AuditEntry, Batch, Label, Project, Task, User, Verdict
 from annotate.verdicts.disputes_read import Said
 from frontend.adjudicate.dispute import stretches
+from judges.models import GroupSide, Side
 from tests.annotate.factories import make_batch
 from tests.clients import as_user
 from tests.judges.building import add_judge
@@ -94,6 +95,8 @@ def test_judges_are_heard_after_the_decision_if_at_all(
 ) -> None:
     project.show_judges = shows
     project.save()
+    given = {"project": project, "criterion_key": judged.criterion.key, "side": Side.DEV}
+    GroupSide.objects.create(group=judged.sample.external_id, **given)
     client = as_user(rita)
     for path in ("", f"{judged.pk}/", "accept/?method=agreement&agreement=51&votes=2"):
         assert "okapi" not in client.get(PAGE + path).content.decode()

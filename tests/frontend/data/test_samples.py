@@ -5,7 +5,7 @@ from django.test.utils import CaptureQueriesContext
 from annotate.models import Batch, Project, Sample, User, Verdict
 from annotate.projects.write import set_member
 from frontend.data.samples import answer_pieces, units_by_kind
-from judges.models import Score
+from judges.models import GroupSide, Score, Side
 from tests.annotate.factories import decide_unit
 from tests.clients import as_user
 from tests.frontend.building import make_samples
@@ -52,8 +52,31 @@ def test_the_number_of_queries_does_not_grow(rita: User, project: Project) -> No
     assert len(many) == len(few)
 
 
+def put_on(side: Side, sample: Sample) -> None:
+    for key in sample.project.criteria.values_list("key", flat=True):
+        given = {"project": sample.project, "criterion_key": key, "group": sample.external_id}
+        GroupSide.objects.update_or_create(**given, defaults={"side": side})
+
+
+@pytest.mark.usefixtures("score", "disputes")
+def test_nobody_sees_what_judges_said_on_the_test_half_or_before_the_division(
+    alice: User, rita: User, samples: list[Sample]
+) -> None:
+    for verdict in Verdict.objects.filter(sample=samples[0]).exclude(state="settled"):
+        decide_unit(rita, verdict, "supported")
+    for user in (alice, rita):
+        for side, is_shown in ((None, False), (Side.TEST, False), (Side.DEV, True), (Side.SYSTEMS, True)):
+            GroupSide.objects.all().delete()
+            if side is not None:
+                put_on(side, samples[0])
+            text = as_user(user).get(f"/p/help/samples/{samples[0].pk}/").content.decode()
+            assert ("strict-judge" in text) is is_shown, (user, side)
+            assert ("stays closed: it is kept for looks at test" in text) is not is_shown
+
+
 @pytest.mark.usefixtures("disputes")
 def test_a_sample_shows_what_people_and_judges_said(alice: User, samples: list[Sample], score: Score) -> None:
+    put_on(Side.DEV, samples[0])
     text = as_user(alice).get(f"/p/help/samples/{samples[0].pk}/").content.decode()
     assert 'id="claim-1"' in text
     assert "Said by Ben." in text
@@ -67,6 +90,7 @@ def test_a_sample_shows_what_people_and_judges_said(alice: User, samples: list[S
 def test_a_reviewer_sees_letters_and_no_judges_before_a_sample_is_decided(
     rita: User, samples: list[Sample], project: Project, disputes: list[Verdict]
 ) -> None:
+    put_on(Side.DEV, samples[0])
     here, client = f"/p/help/samples/{samples[0].pk}/", as_user(rita)
     text = client.get(here).content.decode()
     assert "Said by Ben." in text

@@ -32,7 +32,7 @@ report = copied_from_world()
 def test_the_table_and_the_way_to_it(report: AlignmentReport) -> None:
     row = report.result["judges"][1]["population"]
     assert row["tuned"]["value"] > row["classical"]["value"]
-    assert (row["labelled"]["units"], row["unlabelled"]) == (32 - row["ties"], {"units": 200, "samples": 200})
+    assert (row["labelled"]["units"], row["unlabelled"]) == (16 - row["ties"], {"units": 200, "samples": 200})
     shown = judge_context(report, 1)["population"]
     page = report_html(report)
     text = Words(page).text

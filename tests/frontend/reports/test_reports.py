@@ -144,10 +144,10 @@ def test_it_is_said_only_where_it_is_so_that_the_worker_makes_one(
 def test_a_report_of_an_earlier_way_of_reckoning_is_not_shown(rita: User, project: Project) -> None:
     old = freeze_report(criterion=one_criterion(project, "support"))
     old.parameters["figures"] -= 1
-    old.result = {"what": "earlier versions said"}
+    old.result = {"people": "of earlier versions", "judges": ["with figures of the test half"]}
     old.save()
     client = as_user(rita)
     assert "There is no report yet" in client.get(URL).content.decode()
     assert "no report yet" in client.get("/p/help/reports/").content.decode()
     assert "can still be had as JSON" in client.get(f"{URL}{old.number}.html", follow=True).content.decode()
-    assert json.loads(client.get(f"{URL}{old.number}.json").content)["result"] == {"what": "earlier versions said"}
+    assert json.loads(client.get(f"{URL}{old.number}.json").content)["result"] == {"people": "of earlier versions"}

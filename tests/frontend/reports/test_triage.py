@@ -15,7 +15,7 @@ from judges.reports.write import freeze_report
 from tests.clients import as_user
 from tests.database import copied_from_world
 from tests.frontend.conftest import Staff, make_staff
-from tests.judges.building import GRADES, add_judge, add_samples, graded_project, scores_like
+from tests.judges.building import GRADES, add_judge, add_samples, graded_project, scores_like, stored_sides
 
 URL = "/p/desk/reports/grade/triage/"
 # Far from the threshold it is always right, near to it every second time: grades 3 and 4 stand for fail and pass.
@@ -66,13 +66,13 @@ def later(desk: Project, region: dict[str, Any]) -> set[str]:
 
 
 def unsure(desk: Project, region: dict[str, Any]) -> set[str]:
-    """The labelled samples outside the region, by hand."""
+    """The labelled samples outside the region, by hand; those on test are locked."""
+    dev = {name for name, is_dev in stored_sides(desk.criteria.get(key="grade")).items() if is_dev}
     scores = Judge.objects.get(project=desk, name="careful").versions.get().scores.filter(number__isnull=False)
     return {
         score.sample.external_id
         for score in scores.select_related("sample")
-        if abs(score.number - region["threshold"]) < region["distance"] * (1 - 1e-9)
-        and not score.sample.external_id.startswith("later")
+        if abs(score.number - region["threshold"]) < region["distance"] * (1 - 1e-9) and score.sample.external_id in dev
     }
 
 
@@ -100,7 +100,7 @@ def test_a_batch_of_the_rest_holds_exactly_the_rest(
     alice: User, ben: User, desk: Project, region: dict[str, Any], later: set[str]
 ) -> None:
     client, labelled = as_user(alice), unsure(desk, region)
-    assert len(labelled) > 50
+    assert len(labelled) > 20
     page = client.get(URL, {"judge": "careful", "measures": "grade"})
     left = page.context["triage"]["left"]
     assert set(left.rest) == labelled | later

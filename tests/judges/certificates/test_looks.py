@@ -19,7 +19,7 @@ from frontend.reports.looks import calibrator_in_words, looks_context, percent_o
 from judges.api import certificates_serializers as shapes
 from judges.certificates.write import look_at_test
 from judges.models import Look
-from judges.reports.evidence import full_evidence
+from judges.reports.evidence import evidence_of_look
 from tests.judges.building import (
     add_judge,
     add_labels,
@@ -59,7 +59,7 @@ def noisy_project(slug: str = "noisy", *, count: int = 160, noise: float = 0.6, 
 
 def columns(project: Project) -> tuple[Judged, dict[str, Any]]:
     """The judge beside people, and of each part its scores and people's passes."""
-    evidence = full_evidence(project.criteria.get(key="grade"))
+    evidence = evidence_of_look(project.criteria.get(key="grade"), "judge")
     judged = Judged(reference_of(evidence), evidence.judges[0])
     parts = {name: judged.columns(getattr(judged, name))[:2] for name in ("dev", "test")}
     return judged, parts
@@ -221,7 +221,7 @@ def test_what_a_look_does_not_rest_on_costs_no_other_one() -> None:
     first = look_at_test(criterion=criterion, judge_name="judge")
     assert first.fingerprint == "cf2382613cf00639036ca3ec8f3fcd695e43972a63266cd09a666bc713220381"
     Sample.objects.filter(external_id__lt="s30").update(pipeline_version="v1", metadata={"topic": "tax"})
-    evidence = full_evidence(criterion)
+    evidence = evidence_of_look(criterion, "judge")
     assert len(set(evidence.versions.values())) == 2
     assert any(evidence.metadata.values())
     assert look_at_test(criterion=criterion, judge_name="judge") == first

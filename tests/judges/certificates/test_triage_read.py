@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 import alignment.judging.triage
+from annotate.core.blindness import SYSTEM
 from annotate.core.units import units_of
 from annotate.models import Criterion, Project, Verdict
 from judges.certificates.triage_read import ROUNDING, left_to_people
@@ -67,7 +68,7 @@ def test_the_rest_by_a_loop_over_units(seed: int) -> None:
         for unit in units
         if said.get(unit) is None or abs(said[unit] - 0.5) < 0.3 - 1e-9  # type: ignore[operator]
     }
-    left = left_to_people(look_of(criterion, version, REGION))
+    left = left_to_people(look_of(criterion, version, REGION), reader=SYSTEM)
     assert left is not None
     assert left.samples == len({name for name, _ in units})
     assert left.rest == sorted({name for name, _ in outside})
@@ -115,7 +116,7 @@ def test_of_units_that_a_sample_has_once() -> None:
     criterion = project.criteria.get(key="relevancy")
     samples = add_samples(project, ["b", "a", "c"])
     version = add_judge(project, "j", samples, [("a", "answer", 0.9), ("b", "answer", 0.6)], dimension="relevancy")
-    left = left_to_people(look_of(criterion, version, REGION))
+    left = left_to_people(look_of(criterion, version, REGION), reader=SYSTEM)
     assert left is not None
     # In import order.
     assert (left.samples, left.rest, left.unlabelled) == (3, ["b", "c"], ["b", "c"])
@@ -125,4 +126,4 @@ def test_without_a_region_nothing_is_said() -> None:
     project = make_project(criteria=["relevancy"])
     criterion = project.criteria.get(key="relevancy")
     version = add_judge(project, "j", add_samples(project, ["a"]), [("a", "answer", 0.9)], dimension="relevancy")
-    assert left_to_people(look_of(criterion, version, {**REGION, "distance": None})) is None
+    assert left_to_people(look_of(criterion, version, {**REGION, "distance": None}), reader=SYSTEM) is None

@@ -23,7 +23,7 @@ from judges.reports.read import report_state
 from judges.reports.write import freeze_report
 from tests.annotate.factories import World, finish, make_world
 from tests.database import copied_from_world
-from tests.judges.building import GRADES, add_judge, add_labels, add_samples, graded_project
+from tests.judges.building import GRADES, add_judge, add_labels, add_samples, graded_project, stored_sides
 
 pytestmark = pytest.mark.django_db
 
@@ -180,14 +180,22 @@ def test_figures_for_all_samples_come_when_the_batch_is_finished(world: World, g
     assert report_state(grade, reader=SYSTEM).is_out_of_date
     result = freeze_report(criterion=grade).result
     drawn, passing = result["drawn"], result["passing"]
-    assert (drawn["drawn"], drawn["labelled"], drawn["known"], drawn["population"]) == (40, 39, 60, 200)
-    assert drawn["unseen"] == 0
+    # Which samples of the test half were drawn says what judges said of them.
+    dev = {name for name, is_dev in stored_sides(grade).items() if is_dev}
+    chances = drawn_samples(grade).chances
+    labelled = {name for name in dev if name in chances and chances[name] != (1.0, 0)}
+    assert (drawn["drawn"], drawn["labelled"], drawn["known"], drawn["population"]) == (40, len(labelled), 60, 200)
+    assert 0 < drawn["labelled"] < 39
+    assert drawn["unseen"] < 10
     truth = sum(grade_of(f"s{place:03}") >= 4 for place in range(200)) / 200
     weighted = passing["all"]["these"]
     assert weighted["low"] < truth < weighted["high"]
     assert weighted["value"] != passing["labelled"]["these"]["value"]
-    # One sample was skipped: what it would have been is unknown.
-    assert passing["all"]["none"] < weighted["value"] < passing["all"]["every"]
+    # One sample was skipped: what it would have been is unknown. Where all labelled ones of its stratum fail (pass),
+    # the value already takes it to fail (pass).
+    none, every = passing["all"]["none"], passing["all"]["every"]
+    assert none < every
+    assert none - 1e-9 <= weighted["value"] <= every + 1e-9
     # What one person said stands for no other sample until a reviewer or an admin stands behind it.
     discount_single_labels(batch=batch, actor=world.alice)
     assert freeze_report(criterion=grade).result["drawn"] is None
@@ -228,14 +236,19 @@ def test_labels_that_gave_way_to_later_ones_are_part_of_it_too(grade: Criterion)
     assert fingerprint_of(evidence, {}) != fingerprint_of(changed, {})
 
 
-def test_a_finished_draw_is_no_new_look(world: World, grade: Criterion) -> None:
-    """Chances have no part in what a look shows, so they must not make another one, which costs."""
+def test_a_finished_draw_is_another_look(world: World, grade: Criterion) -> None:
+    """It says with what chance labels came, and by that a look weighs them; its counts of answers stay."""
     batch = open_batch(batch=make(world, grade))
     label(batch, all_but=1)
     first = look_at_test(criterion=grade, judge_name="good")
+    assert look_at_test(criterion=grade, judge_name="good") == first
     close_batch(batch=batch)
     assert finished_draw(grade) is not None
-    assert look_at_test(criterion=grade, judge_name="good") == first
+    second = look_at_test(criterion=grade, judge_name="good")
+    assert (first.number, second.number) == (1, 2)
+    assert first.samples["chances"] != second.samples["chances"]
+    assert first.result["confusion"] == second.result["confusion"]
+    assert look_at_test(criterion=grade, judge_name="good") == second
 
 
 def test_works_before_there_is_anything_but_samples() -> None:

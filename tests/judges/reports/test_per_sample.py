@@ -12,7 +12,7 @@ from judges.core.scores_read import judge_scores, whole_scores
 from judges.reports.read import data_version
 from judges.reports.reproduction import reproduce
 from judges.reports.write import freeze_report
-from tests.judges.building import add_judge, add_labels, add_samples, make_project, one_label_settles
+from tests.judges.building import add_judge, add_labels, add_samples, make_project, one_label_settles, stored_sides
 
 pytestmark = pytest.mark.django_db
 
@@ -53,14 +53,12 @@ def test_a_faithfulness_judge_is_held_against_the_claims(support: Criterion) -> 
     assert claims["difference"]["value"] == 0
     assert 0 < claims["people"]["n"] < 59
     # Of the judge of whole samples the latest version; what is called by another name is none of faithfulness.
-    assert (whole["title"], whole["dimension"], whole["whole"], whole["people"]["n"]) == (
-        "old new",
-        "faithfulness",
-        True,
-        59,
-    )
+    dev = [place for place in range(59) if stored_sides(support)[f"s{place:02}"]]
+    assert (whole["title"], whole["dimension"], whole["whole"], whole["on_dev"], whole["people"]["n"]) == (
+        "old new", "faithfulness", True, True, len(dev),
+    )  # fmt: skip
     assert whole["spearman"]["value"] == pytest.approx(1)
-    expected = sum(place % 5 / 5 - place % 5 / 4 for place in range(59)) / 59
+    expected = sum(place % 5 / 5 - place % 5 / 4 for place in dev) / len(dev)
     assert whole["difference"]["value"] == pytest.approx(expected)
     assert reproduce(report) == []
     page = report_html(report)
@@ -109,8 +107,9 @@ def test_abstentions_are_outside_faithfulness_and_counted_beside_it(support: Cri
     assert metric["people"]["value"] == pytest.approx(sum(shares) / 47)
     # Nor does a judge's score of such an answer count, of its claims or of all of it.
     whole = metric["judges"][1]
-    assert (whole["title"], whole["people"]["n"]) == ("old new", 47)
-    assert whole["judge"]["value"] == pytest.approx(sum(place % 5 / 5 for place in range(59) if place % 5) / 47)
+    dev = [place for place in range(59) if place % 5 and stored_sides(support)[f"s{place:02}"]]
+    assert (whole["title"], whole["people"]["n"]) == ("old new", len(dev))
+    assert whole["judge"]["value"] == pytest.approx(sum(place % 5 / 5 for place in dev) / len(dev))
     for said in (whole_scores(support, reader=SYSTEM), judge_scores(support, reader=SYSTEM)[0]):
         assert said
         assert not any(sample in abstain for one in said for sample, _unit in one.numbers)

@@ -191,7 +191,7 @@ def test_what_several_people_labelled_counts_for_people_before_it_is_settled(wor
     assert judge["at_threshold"]["kappa"]["value"] == 1
     assert judge["people"]["human"]["value"] < 1
     assert judge["people"]["human"]["n"] > judge["at_threshold"]["kappa"]["n"]
-    assert (judge["spearman"]["n"], judge["at_threshold"]["left_out"]["all_agree"]) == (40, 1)
+    assert (judge["spearman"]["n"], judge["at_threshold"]["left_out"]["all_agree"]) == (20, 1)
 
 
 def test_labels_that_came_too_fast_are_counted_and_what_kappa_is_without_them(world: World) -> None:
