@@ -229,7 +229,7 @@ def test_the_words_of_a_unit(worlds: dict[str, World]) -> None:
 def test_the_number_of_queries_does_not_grow(worlds: dict[str, World], django_assert_max_num_queries: Any) -> None:
     world = worlds["labels"]
     trial = make_trial(world)
-    with django_assert_max_num_queries(17):
+    with django_assert_max_num_queries(18):
         found = trial_figures(trial, reader=make_user("reader"))
         with_words(trial, found, differing(found).rows, named=False)
 
