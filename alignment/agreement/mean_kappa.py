@@ -74,7 +74,7 @@ def mean_kappa_of(
         return sums_by(cluster_of_row[kept.row], change, present.size) / shares.sum()
 
     def jackknife() -> Floats:
-        moved, rows = moves(kept, apart), kept.row_pair.size
+        (moved,), rows = moves(kept, [apart]), kept.row_pair.size
         if np.isnan(moved).any():
             # A pair that is undefined without one of its clusters: as if the cluster only weighed a little less.
             moved = np.where(np.isnan(moved), sums_by(kept.row, influences(kept, apart), rows), moved)

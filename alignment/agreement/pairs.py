@@ -5,6 +5,7 @@ over the common units: kappa needs of a confusion matrix only both margins and t
 kappa without one of the clusters.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -157,10 +158,10 @@ def _at(values: Floats, pair: Ints, level: Ints) -> Floats:
 ROWS_AT_ONCE = 2**17
 
 
-def moves(counts: PairCounts, weights: Floats) -> Floats:
-    """How each pair's kappa moves when one of its clusters is left out, shape (rows,): as ``Totals.jackknife``."""
-    apart, rows = counts.disagreement(weights), counts.row_pair.size
-    left, observed = np.empty(rows), sums_by(counts.pair, apart, len(counts))
+def moves(counts: PairCounts, weightings: Sequence[Floats]) -> list[Floats]:
+    """How each pair's kappas move without one of its clusters, each of shape (rows,): as ``Totals.jackknife``."""
+    rows, aparts = counts.row_pair.size, [counts.disagreement(weights) for weights in weightings]
+    left, observed = np.empty((len(weightings), rows)), [sums_by(counts.pair, apart, len(counts)) for apart in aparts]
     for start in range(0, rows, ROWS_AT_ONCE):
         pair = counts.row_pair[start : start + ROWS_AT_ONCE]
         entries = slice(*np.searchsorted(counts.row, [start, start + pair.size]).tolist())
@@ -170,11 +171,13 @@ def moves(counts: PairCounts, weights: Floats) -> Floats:
             - np.bincount(level[entries] * pair.size + row, minlength=total.shape[0] * pair.size).reshape(-1, pair.size)
             for total, level in zip(counts.margins, (counts.first, counts.second), strict=True)
         ]
-        kept = observed[pair] - sums_by(row, apart[entries], pair.size)
-        left[start : start + pair.size] = kappa_of_margins(kept, margins[0], margins[1], weights)
-    found, many = _moved(counts, left), counts.clusters >= CLUSTERS_FOR_JACKKNIFE
+        for place, (weights, apart) in enumerate(zip(weightings, aparts, strict=True)):
+            kept = observed[place][pair] - sums_by(row, apart[entries], pair.size)
+            left[place, start : start + pair.size] = kappa_of_margins(kept, margins[0], margins[1], weights)
+    found, many = [_moved(counts, one) for one in left], counts.clusters >= CLUSTERS_FOR_JACKKNIFE
     if many.any():
-        found = np.where(many[counts.row_pair], sums_by(counts.row, influences(counts, weights), rows), found)
+        first_order = [sums_by(counts.row, influences(counts, weights), rows) for weights in weightings]
+        found = [np.where(many[counts.row_pair], *both) for both in zip(first_order, found, strict=True)]
     return found
 
 
@@ -255,10 +258,13 @@ def _estimates(ratings: Ratings, counts: PairCounts, plan: Plan) -> list[list[Es
     errors = standard_errors(error_by_row, rows, len(counts))
     held = rarer_groups(counts)
     estimates[0] = _of_every_pair(counts, values, errors, held, None, PERCENT, plan)
-    for place in meaning:
-        weights = weightings[place]
+    asked = [weightings[place] for place in meaning]
+    if plan.is_best:
+        moved = moves(counts, asked)
+    else:
+        moved = [sums_by(counts.row, influences(counts, weights), rows.size) for weights in asked]
+    for place, weights, by_row in zip(meaning, asked, moved, strict=True):
         values = kappas(counts, weights)
-        by_row = moves(counts, weights) if plan.is_best else sums_by(counts.row, influences(counts, weights), rows.size)
         errors = standard_errors(by_row, rows, len(counts))
         estimates[1 + place] = _of_every_pair(counts, values, errors, held, weights, names[1 + place], plan)
     return estimates

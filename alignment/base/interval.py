@@ -16,12 +16,12 @@ Simulated coverage is in ``docs/coverage.md``; ``caveats.interval_caveat`` is wh
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
-from math import inf, sqrt
+from math import inf, isfinite, log, sqrt
 from typing import Literal, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import betaincinv, expit, logit, ndtri, stdtrit
+from scipy.special import betaincinv, expit, ndtri, stdtrit
 
 from alignment.base.arrays import Array, Floats, Ints, cluster_rows, sums_by
 from alignment.base.bootstrap import RESAMPLES, Middle, Resample, middle, resampled
@@ -216,21 +216,23 @@ class Case:
         if error <= NO_SPREAD or not low < value < high:
             return self._without(value, NO_VARIATION, method)
         half = t_quantile(df, self.plan.level) * error
-        if np.isfinite(low) and np.isfinite(high):
-            centre, steep = logit((value - low) / (high - low)), (high - low) / ((value - low) * (high - value))
-            ends = low + (high - low) * expit(np.array([centre - half * steep, centre + half * steep]))
-        elif np.isfinite(high):
-            ends = high - (high - value) * np.exp(np.array([half, -half]) / (high - value))
-        elif np.isfinite(low):
-            ends = low + (value - low) * np.exp(np.array([-half, half]) / (value - low))
+        # Numbers, not arrays of two: there are tens of thousands of pairs.
+        sides = (-half, half)
+        if isfinite(low) and isfinite(high):
+            centre, steep = log((value - low) / (high - value)), (high - low) / ((value - low) * (high - value))
+            ends = [low + (high - low) * float(expit(centre + side * steep)) for side in sides]
+        elif isfinite(high):
+            ends = [high - (high - value) * float(np.exp(-side / (high - value))) for side in sides]
+        elif isfinite(low):
+            ends = [low + (value - low) * float(np.exp(side / (value - low))) for side in sides]
         else:
-            ends = np.array([value - half, value + half])
-        if not np.isfinite(ends).all():
+            ends = [value + side for side in sides]
+        if not (isfinite(ends[0]) and isfinite(ends[1])):
             return self._without(value, NO_VARIATION, method)
-        return self._with(value, float(ends[0]), float(ends[1]), method)
+        return self._with(value, ends[0], ends[1], method)
 
     def _scale(self) -> str:
-        low, high = np.isfinite(self.bounds)
+        low, high = (isfinite(bound) for bound in self.bounds)
         if low and high:
             return " on the arctanh scale" if self.bounds == (-1.0, 1.0) else " on the logit scale"
         return " on the log scale" if low or high else ""
