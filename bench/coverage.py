@@ -34,6 +34,10 @@ Made by `python -m bench.coverage` (see bench/README.md); don't edit. Data are m
 functions of `alignment/` make their 95 % intervals, and it is counted how often these hold the truth. Each cell has
 {runs} runs: with 1,000 a true 95.0 % comes out between 93.6 and 96.4, with 2,000 between 94.0 and 96.0.
 
+**Which intervals.** Of influence functions and the bootstrap, which were the default until decision 30 and are there for
+those who ask (but for the corrected rate's bootstrap). Where a table says what reports take, it means reports of then.
+How often the intervals of today held: `python -m bench.promises` (kappas, shares).
+
 **How to read a cell.** `94.8 ±0.35`: 94.8 % of the intervals held the truth, and their mean half-width was 0.35.
 `(9)` behind it: 9 % of the runs had no interval, and don't count. **Bold** is outside 92 to 97 %: above, an interval is
 wider than it must be; below, it claims more than it knows. `off +0.02`: the estimates were 0.02 too high on average.
