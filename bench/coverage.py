@@ -34,7 +34,7 @@ Made by `python -m bench.coverage` (see bench/README.md); don't edit. Data are m
 functions of `alignment/` make their 95 % intervals, and it is counted how often these hold the truth. Each cell has
 {runs} runs: with 1,000 a true 95.0 % comes out between 93.6 and 96.4, with 2,000 between 94.0 and 96.0.
 
-**Which intervals.** Of influence functions and the bootstrap, which were the default until decision 30 and are there for
+**Which intervals.** Of influence functions and the bootstrap, the defaults until decision 30, and still there for
 those who ask (but for the corrected rate's bootstrap). Where a table says what reports take, it means reports of then.
 How often the intervals of today held: `python -m bench.promises` (kappas, shares).
 
