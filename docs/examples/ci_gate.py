@@ -80,7 +80,8 @@ def main() -> int:
 
 
 def _require_certificate(desk: Touchstone, given: argparse.Namespace) -> None:
-    found = desk.get("gate/", criterion=given.criterion, judge=given.judge, min_kappa=given.min_kappa)
+    bar = {} if given.min_kappa is None else {"min_kappa": given.min_kappa}
+    found = desk.get("gate/", criterion=given.criterion, judge=given.judge, **bar)
     if not found["passed"]:
         raise NobodyCanSay(found["reason"])
     print(found["reason"])
@@ -181,7 +182,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--samples", required=True, type=Path, help="JSONL: what the build answered")
     parser.add_argument("--judge", required=True)
     parser.add_argument("--criterion", required=True)
-    parser.add_argument("--min-kappa", type=float, default=0.6, help="the judge's bar")
+    parser.add_argument("--min-kappa", type=float, help="a bar for the judge above the one declared in the project")
     parser.add_argument("--min-pass-rate", type=float, required=True, help="the build's bar, 0 to 1")
     parser.add_argument("--min-coverage", type=float, default=0.95, help="share of the units that need a score")
     parser.add_argument("--budget", help="at which the run stops, in the endpoint's currency")

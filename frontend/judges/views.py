@@ -17,15 +17,18 @@ from frontend.judges.run_words import TONES
 from frontend.judges.runs import run_row
 from frontend.judges.table import JudgeRow, coverage_of, judge_rows
 from frontend.judges.words import config_facts, difference_rows
+from frontend.reports.in_words import decision_in_words
 from frontend.reports.parts import judge_url
 from judges.canaries.read import checks_of
 from judges.canaries.write import can_be_checked
+from judges.certificates.decision_read import Standing, standings_of
 from judges.core.scores_read import current_version
-from judges.models import JudgeKind, JudgeVersion, RunState, VersionState
+from judges.models import Judge, JudgeKind, JudgeVersion, RunState, VersionState
 from judges.runs.read import runs_of
 from judges.versions.read import may_know_examples, one_judge, version_diff
 from judges.versions.write import drop_version, judge_spec, keep_version, set_direction
 
+DECISION_TONES = {"alone_in_region": "ok", "with_a_person": "info", "not_for_use": "error", "cannot_tell": ""}
 RUNS_SHOWN = 10
 # What each came to is reckoned anew.
 CHECKS_SHOWN = 5
@@ -75,6 +78,7 @@ def judge(page: ProjectPage, judge_id: int) -> HttpResponse:
         "facts": config_facts(shown, with_examples=_may_know(page, shown)) if shown else [],
         "measures": measures,
         "coverage": coverage,
+        "decisions": [_decision_row(page, found, one) for one in standings_of(found)],
         "versions": [_version_row(version, current) for version in versions],
         "runs": [run_row(run) for run in runs[:RUNS_SHOWN]],
         "run_count": runs.count(),
@@ -88,6 +92,20 @@ def judge(page: ProjectPage, judge_id: int) -> HttpResponse:
         "may_change": page.may("judges.change"),
     }
     return page.render("judges/judge.html", context)
+
+
+def _decision_row(page: ProjectPage, found: Judge, held: Standing) -> dict[str, Any]:
+    """What the judge may do on one criterion, or why its certificate there has ended."""
+    assert held.certificate is not None
+    certificate, decision = held.certificate, held.decision
+    return {
+        "criterion": held.criterion,
+        "number": certificate.number,
+        "url": judge_url(page, held.criterion.key, found.name, certificate.look.dimension),
+        "decision": None if decision is None else decision_in_words(decision),
+        "tone": "" if decision is None else DECISION_TONES[decision["verdict"]],
+        "ended": None if held.ended is None else held.ended[1],
+    }
 
 
 def _numbered(versions: list[JudgeVersion], number: str | int | None) -> JudgeVersion:

@@ -11,9 +11,10 @@ from typing import Any
 
 from django.utils.formats import date_format
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_noop, ngettext
+from django.utils.translation import gettext_noop
 
 from frontend.reports.remark_words import SPELLINGS, WORDS
+from judges.certificates.decision_read import labels_missing, verdict_named
 
 #: Stands before and after a remark in a plot, as JSON. It is invisible, and has no width where plots are laid out.
 MARK = "\u2063"
@@ -81,29 +82,21 @@ PLOT_WORDS = {
 
 
 _ALL_WORDS = {**WORDS, **PLOT_WORDS}
-# Of each verdict (alignment.judging.decision) what it is called, and what it means.
-_VERDICTS = {
-    "alone_in_region": (
-        gettext_noop("may decide alone in this region"),
-        gettext_noop(
-            "Inside the region no person has to look at its decisions; elsewhere a person decides, with its verdict "
-            "beside them. Shares of passes may be corrected for its errors."
-        ),
+# What each verdict (alignment.judging.decision) means.
+_MEANINGS = {
+    "alone_in_region": gettext_noop(
+        "Inside the region no person has to look at its decisions; elsewhere a person decides, with its verdict "
+        "beside them. Shares of passes may be corrected for its errors."
     ),
-    "with_a_person": (
-        gettext_noop("may decide together with a person"),
-        gettext_noop(
-            "Its verdict may stand beside that of a person, who decides. Shares of passes may be corrected for its "
-            "errors. It decides nothing alone."
-        ),
+    "with_a_person": gettext_noop(
+        "Its verdict may stand beside that of a person, who decides. Shares of passes may be corrected for its "
+        "errors. It decides nothing alone."
     ),
-    "not_for_use": (
-        gettext_noop("not for use"),
-        gettext_noop("Neither its verdicts nor shares of passes taken from them may be used on this criterion."),
+    "not_for_use": gettext_noop(
+        "Neither its verdicts nor shares of passes taken from them may be used on this criterion."
     ),
-    "cannot_tell": (
-        gettext_noop("cannot tell yet"),
-        gettext_noop("Until this is settled, neither its verdicts nor shares of passes taken from them may be used."),
+    "cannot_tell": gettext_noop(
+        "Until this is settled, neither its verdicts nor shares of passes taken from them may be used."
     ),
 }
 _MARKED = re.compile(f"{MARK}([^{MARK}]*){MARK}")
@@ -147,30 +140,17 @@ def _spelt(value: Any, spelling: Callable[[Any], str]) -> str:
 def decision_in_words(decision: Mapping[str, Any]) -> dict[str, Any]:
     """The `decision` of `reports/decision.html`, from that of a report or a look (alignment.judging.decision).
     `missing`: how many labels settle it; "" where none do, or that is not known."""
-    verdict, meaning = (_(text) for text in _VERDICTS[decision["verdict"]])
+    meaning = _MEANINGS[decision["verdict"]]
     return {
         "code": decision["verdict"],
-        "verdict": verdict,
-        "meaning": meaning,
-        "missing": _missing(decision["more"], decision["hours"]),
+        "verdict": in_words(verdict_named(decision)),
+        "meaning": _(meaning),
+        "missing": in_words(labels_missing(decision)),
         "reason": in_words(decision["reason"]),
         "supports": [in_words(one) for one in decision["for"]],
         "opposes": [in_words(one) for one in decision["against"]],
         "part": decision["part"],
     }
-
-
-def _missing(more: int | None, hours: float | None) -> str:
-    if more is None:
-        return ""
-    labels = ngettext("about %(n)s more drawn sample", "about %(n)s more drawn samples", more) % {"n": f"{more:,}"}
-    if hours is None:
-        return labels
-    if hours < 1:
-        return _("%(labels)s, less than an hour") % {"labels": labels}
-    whole = round(hours)
-    time = ngettext("about %(n)s hour", "about %(n)s hours", whole) % {"n": f"{whole:,}"}
-    return _("%(labels)s, %(time)s") % {"labels": labels, "time": time}
 
 
 def plot_in_words(svg: str) -> str:

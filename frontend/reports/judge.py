@@ -11,10 +11,12 @@ from django.utils.translation import gettext_noop
 from annotate.core.blindness import Reader
 from annotate.core.text_tables import figure, number
 from annotate.core.units import unit_title
+from annotate.models import Criterion
 from frontend.reports.beside import beside_context
 from frontend.reports.in_words import decision_in_words, in_words, plot_in_words
 from frontend.reports.shown import Links, from_to, percent, shown, shown_share, worded
-from judges.certificates.triage_read import latest_look, left_to_people
+from judges.certificates.decision_read import Standing, standing_of
+from judges.certificates.triage_read import left_to_people
 from judges.models import AlignmentReport
 
 
@@ -237,9 +239,10 @@ def _grades(grades: Mapping[str, Any] | None) -> dict[str, Any] | None:
 
 
 def triage_context(report: AlignmentReport, place: int, links: Links, *, reader: Reader) -> dict[str, Any]:
-    """The curve as it was frozen; the certified region and what is left to people as they are now."""
+    """The curve as it was frozen; what the judge may do, and what is left to people, as they are now."""
     row = report.result["judges"][place]
-    triage, look = row["triage"], latest_look(report.criterion, row)
+    triage, held = row["triage"], standing_of_row(report.criterion, row)
+    look = None if held.certificate is None or held.decision is None else held.certificate.look
     curve = triage["curve"]["risk"]
     return {
         "title": row["title"],
@@ -256,10 +259,20 @@ def triage_context(report: AlignmentReport, place: int, links: Links, *, reader:
             }
             for one in triage["rows"]
         ],
+        "certificate": held.certificate,
+        "ended": None if held.ended is None else held.ended[1],
+        "decision": None if held.decision is None else decision_in_words(held.decision),
         "look": look,
         "region": None if look is None else _region(look.result["region"]),
         "left": None if look is None else left_to_people(look, reader=reader),
     }
+
+
+def standing_of_row(criterion: Criterion, row: Mapping[str, Any]) -> Standing:
+    """What the judge of a report's row may do now."""
+    return standing_of(
+        project=criterion.project, criterion_key=criterion.key, judge_name=row["judge"], dimension=row["dimension"]
+    )
 
 
 def _region(region: Mapping[str, Any]) -> dict[str, Any]:

@@ -29,9 +29,9 @@ from frontend.base.pages import ProjectPage, project_view
 from frontend.reports.in_words import decision_in_words, drawn_by_in_words, in_words
 from frontend.reports.parts import judge_url
 from frontend.reports.shown import Shown, from_to, percent, shown, shown_share
+from judges.certificates.decision_read import Standing, conditions_of, next_look, people_behind, standing_of
 from judges.certificates.drift_read import drift_sentence
 from judges.certificates.gate import Gate, gate_markdown, held_to
-from judges.certificates.validity import Validity, certificate_validity, next_look
 from judges.certificates.write import issue_certificate, look_at_test
 from judges.core.requirement import requirement_of
 from judges.models import Judge, Look, Measure, Requirement
@@ -281,10 +281,6 @@ def _point(point: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-# The bar that the gate is shown for until the reader names another: where trust begins to call a judge useful and more.
-_BAR = 0.6
-
-
 def looks_section(page: ProjectPage, criterion: Criterion, judge: str, dimension: str) -> dict[str, Any]:
     """The context of partials/judge_looks.html."""
     found = looks_context(criterion, judge, dimension)
@@ -305,22 +301,20 @@ def looks_section(page: ProjectPage, criterion: Criterion, judge: str, dimension
 
 
 def _certificate(page: ProjectPage, criterion: Criterion, judge: str, dimension: str) -> dict[str, Any]:
-    held = certificate_validity(
-        project=page.project, criterion_key=criterion.key, judge_name=judge, dimension=dimension
-    )
+    held = standing_of(project=page.project, criterion_key=criterion.key, judge_name=judge, dimension=dimension)
     if held.certificate is None:
         return {"certificate": None}
     certificate, look = held.certificate, held.certificate.look
     gated, wrong_bar, bar = _gated(page, held)
     return {
         "certificate": certificate,
-        "certified": look_in_short(look),
-        "certified_rates": [(name.upper(), shown(look.result[name])) for name in ("tpr", "tnr")],
-        "certified_kappa": shown(look.result["kappa"]),
-        "why_not": None if held.why is None else held.why[1],
-        "drift": None if held.drift is None else drift_sentence(held.drift),
+        "certified": {**look_in_short(look), **_decided(look)},
+        "conditions": {one.name: one.holds for one in conditions_of(look)},
+        "people": people_behind(look, reader=page.user),
+        "ended": None if held.ended is None else held.ended[1],
+        # Where it is why the certificate has ended, that is said above.
+        "drift": "" if held.drift is None or held.ended else drift_sentence(held.drift),
         "drift_left_out": 0 if held.drift is None else held.drift.chosen,
-        "drift_is_why": held.why is not None and held.why[0] in ("drift", "drift_or_streak"),
         "gate": gated,
         "gate_markdown": None if gated is None else gate_markdown(gated),
         "gate_command": None if gated is None else _command(page, gated),
@@ -329,12 +323,12 @@ def _certificate(page: ProjectPage, criterion: Criterion, judge: str, dimension:
     }
 
 
-def _gated(page: ProjectPage, held: Validity) -> tuple[Gate | None, str | None, str]:
-    """The gate at the bar that the address names (`?bar=`), or why there is none; and the bar as it was written."""
-    written = page.request.GET.get("bar", str(_BAR))
+def _gated(page: ProjectPage, held: Standing) -> tuple[Gate | None, str | None, str]:
+    """The gate, at the bar that the address may name (`?bar=`), or why there is none; and the bar as it was written."""
+    written = page.request.GET.get("bar", "")
     bar = as_number(written.strip())
     try:
-        if bar is None:
+        if bar is None and written.strip():
             raise Invalid("bad_min_kappa", _("The bar: a number from -1 to 1."))
         return held_to(held, bar), None, written
     except Invalid as refusal:
@@ -343,9 +337,9 @@ def _gated(page: ProjectPage, held: Validity) -> tuple[Gate | None, str | None, 
 
 def _command(page: ProjectPage, gated: Gate) -> str:
     """The same on a command line; judges have names that a shell would take apart."""
-    judge, bar = shlex.quote(gated.judge), f"{gated.min_kappa:g}"
-    where = f"{page.project.slug} --criterion {gated.criterion} --judge {judge}"
-    return f"manage.py gate {where} --min-kappa {bar} --format markdown"
+    where = f"{page.project.slug} --criterion {gated.criterion} --judge {shlex.quote(gated.judge)}"
+    bar = "" if gated.min_kappa is None else f" --min-kappa {gated.min_kappa:g}"
+    return f"manage.py gate {where}{bar} --format markdown"
 
 
 @project_view("reports", get="test.look", post="test.look")

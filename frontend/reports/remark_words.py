@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_noop
+from django.utils.translation import gettext_noop, ngettext
 
 
 def with_sign(value: float) -> str:
@@ -22,8 +22,26 @@ def _one_of(words: Mapping[str, str]) -> Callable[[str], str]:
     return lambda name: _(words[name])
 
 
+def _more_samples(n: int) -> str:
+    return ngettext("about %(n)s more drawn sample", "about %(n)s more drawn samples", n) % {"n": f"{n:,}"}
+
+
+def _hours(hours: float) -> str:
+    if hours < 1:
+        return _("less than an hour")
+    n = round(hours)
+    return ngettext("about %(n)s hour", "about %(n)s hours", n) % {"n": f"{n:,}"}
+
+
 _COUNT, _SHARE, _FIGURE = "{:,}".format, "{:.1%}".format, "{:.2f}".format
 _PARTS = {"dev": gettext_noop("dev"), "test": gettext_noop("test")}
+# By the decision (alignment.judging.decision).
+_MAY = {
+    "alone_in_region": gettext_noop("may decide alone in this region"),
+    "with_a_person": gettext_noop("may decide together with a person"),
+    "not_for_use": gettext_noop("not for use"),
+    "cannot_tell": gettext_noop("cannot tell yet"),
+}
 
 
 # A sentence, or a part of one, with a place for each parameter.
@@ -297,6 +315,12 @@ WORDS = {
     "units_open": gettext_noop(
         "On %(n)s labelled units people are not done yet: such units are hard, so the figures may be too good."
     ),
+    "may_do": "%(verdict)s",
+    "labels_missing": "%(n)s",
+    "labels_missing_in": gettext_noop("%(n)s, %(hours)s"),
+    "little_scored": gettext_noop(
+        "only %(share)s of these units were scored, and %(least)s are asked for: what was left out may be what is hard"
+    ),
     # Of a report from before there were codes: a sentence that none of them stands for, in English.
     "written": "%(text)s",
     # Which of two judges, or versions of one, agrees more with people.
@@ -350,6 +374,10 @@ SPELLINGS: dict[str, dict[str, Callable[[Any], str]]] = {
     "region_certified": {"share": _SHARE, "risk": _SHARE},
     "none_drawn_on_test": {"n": _COUNT},
     "units_open": {"n": _COUNT},
+    "may_do": {"verdict": _one_of(_MAY)},
+    "labels_missing": {"n": _more_samples},
+    "labels_missing_in": {"n": _more_samples, "hours": _hours},
+    "little_scored": {"share": _SHARE, "least": _SHARE},
     "difference_without_interval": {"kappa": with_sign},
     "second_agrees_more": {"kappa": with_sign, "low": with_sign, "high": with_sign},
     "second_agrees_less": {"kappa": with_sign, "low": with_sign, "high": with_sign},

@@ -25,13 +25,13 @@ from frontend.reports.annotators import annotators_context, people_matrix
 from frontend.reports.compare import compare_context
 from frontend.reports.file import report_html
 from frontend.reports.in_words import decision_in_words, plot_in_words
-from frontend.reports.judge import judge_context, triage_context
+from frontend.reports.judge import judge_context, standing_of_row, triage_context
 from frontend.reports.looks import looks_section
 from frontend.reports.page import frame_context, report_context
 from frontend.reports.parts import ask_for_report, chosen_judge, judge_url, labels_shown, links, report_part, switcher
 from frontend.reports.shown import shown
 from judges.api.reports_serializers import Report
-from judges.certificates.triage_read import Left, latest_look, left_to_people
+from judges.certificates.triage_read import Left, left_to_people
 from judges.models import AlignmentReport, Look
 from judges.reports.read import Overview, is_shown, one_report, overview, report_state
 from judges.reports.reproduction import bundle
@@ -210,7 +210,8 @@ def triage(page: ProjectPage, key: str) -> HttpResponse:
         criterion = one_criterion(page.project, key)
         found = _left(page, criterion)
         if found is None:
-            messages.error(page.request, _("There is no certified region, so there is no rest to make a batch of."))
+            said = _("The judge may decide nothing alone, so there is no rest to make a batch of.")
+            messages.error(page.request, said)
             return HttpResponseRedirect(page.request.get_full_path())
         if form.is_valid():
             with RefusalsShown(form):
@@ -240,7 +241,7 @@ def _left(page: ProjectPage, criterion: Criterion) -> tuple[Look, Left] | None:
     place = None if report is None else chosen_judge(page, report)
     if report is None or place is None:
         return None
-    look = latest_look(criterion, report.result["judges"][place])
+    look = standing_of_row(criterion, report.result["judges"][place]).alone_in
     left = None if look is None else left_to_people(look, reader=page.user)
     return None if look is None or left is None else (look, left)
 

@@ -44,10 +44,15 @@ _REFUSALS = {
 # A report as a file is kept and passed on, so it is in English, as the figures in it are (frontend.reports.file).
 _ENGLISH = {"frontend/reports/templates/reports/report_file.html"}
 # What is said to programs and on the command line, as the API's pages and the commands' help are, in English.
-_PROGRAMS = ("annotate/api/", "annotate/projects/read.py", "annotate/core/spans.py", "annotate/core/texts.py",
-             "judges/api/",
-             "judges/core/scores_read.py", "judges/certificates/apply.py", "judges/certificates/gate.py",
-             "judges/certificates/validity.py")  # fmt: skip
+_PROGRAMS = (
+    "annotate/api/",
+    "annotate/projects/read.py",
+    "annotate/core/spans.py",
+    "annotate/core/texts.py",
+    "judges/api/",
+    "judges/core/scores_read.py",
+    "judges/certificates/apply.py",
+)
 # So is what begins with a field of the request, or with its place in a file: “filters: …”, f"{where}.options: …".
 _FIELD = re.compile(r"^(?:f?['\"])?(?:[a-z_]+|\{where\}[\w.{}]*|\{\w+\}): ")
 

@@ -84,7 +84,8 @@ class CertificatesView(ProjectAPIView):
     def get(self, request: Request, slug: str) -> dict[str, Any]:
         """The certificates, newest first.
 
-        What was certified: judge version, criterion version, threshold, calibrator, and the figures on test.
+        What was certified: the decision with its conditions, judge version, criterion version, threshold, calibrator,
+        and the figures on test.
         """
         found = (
             Certificate.objects.filter(project=self.project)
@@ -112,15 +113,18 @@ class GateView(ProjectAPIView):
     def get(self, request: Request, asked: dict[str, Any], slug: str) -> Gate:
         """Whether a judge may still be relied on, as `manage.py gate` says it.
 
-        `passed` is false, with a `code` and a `reason`, when the lower bound of the certified kappa is under the bar,
-        there is no certificate, judge or criterion have changed since, labels that came in since show that it errs
-        more often than certified (`drift`) or that it may (`drift_or_streak`), or too few test samples stand behind it.
+        By the decision in its latest certificate. `passed` is false, with a `code` and a `reason`, when there is none
+        (`no_certificate`); when it has ended, since judge or criterion changed (`judge_changed`, `criterion_changed`),
+        what a look promises did (`out_of_date`), what was declared of its labels was taken back (`labels_undeclared`),
+        there was another look (`looked_since`), or labels that came in since show that the judge errs more often than
+        certified (`drift`) or that it may (`drift_or_streak`); when the decision is `not_for_use` or `cannot_tell`; and
+        when the lower bound of kappa is under a `min_kappa` that was asked for (`below_bar`).
         """
         return gate(
             project=self.project,
             criterion_key=asked["criterion"],
             judge_name=asked["judge"],
-            min_kappa=asked["min_kappa"],
+            min_kappa=asked.get("min_kappa"),
             dimension=asked.get("dimension"),
         )
 
@@ -177,8 +181,8 @@ class ApplyView(ProjectAPIView):
         shares would tell somebody what the judge said of a sample that is theirs to label.
 
         `corrected_pass_rate` has no value, and says why, when the judge's errors on test leave open whether it carries
-        any signal. Refused (409), in the gate's words, when there is no certificate, judge or criterion are no longer
-        what was certified, or labels that came in since show drift.
+        any signal. Refused (409), in the gate's words, when no certificate holds, or its decision is `not_for_use` or
+        `cannot_tell`.
         """
         asked: dict[str, Any] = {
             "project": self.project,

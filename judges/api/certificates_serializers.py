@@ -25,11 +25,12 @@ from annotate.api.serializers import (
 )
 from annotate.core.scales import as_number
 from judges import models
-from judges.certificates import apply, gate
+from judges.certificates import apply, decision_read, gate
 from judges.certificates.drift_read import Drift as Watched
 from judges.certificates.drift_read import drift_sentence
 
 _DIMENSION = "What it measures, if it was certified for several things."
+_RESTS_ON = ("endpoint", "figure", "coverage", "drawn", "drawn_by")
 _RISK = "Of what people fail in it at most this share is passed, and of what they pass at most this share is failed."
 
 
@@ -84,6 +85,11 @@ class CertificateRequest(Shape):
     look = Whole()
 
 
+class Condition(Shape, of=decision_read.Condition, shows="name holds"):
+    name = Of("endpoint, groups, coverage, drawn, chosen or people.")
+    holds = Of("null: nothing is asked of it.")
+
+
 class CertifiedRegion(Shape):
     distance = s.FloatField(allow_null=True, help_text="From the threshold; null: it may decide none alone.")
     risk = s.FloatField(help_text=_RISK)
@@ -95,8 +101,8 @@ class Certificate(
     Shape,
     of=models.Certificate,
     shows="number criterion criterion_version judge judge_version judge_hash dimension label_fingerprint look level "
-    "out_of_date threshold higher_is_better calibrator cutpoints region kappa tpr tnr confusion error decision "
-    "created_at created_by",
+    "out_of_date decision conditions rests_on threshold higher_is_better calibrator cutpoints region kappa tpr tnr "
+    "confusion error created_at created_by",
 ):
     criterion = s.CharField(source="look.criterion.key")
     criterion_version = s.IntegerField(source="look.criterion.version")
@@ -107,6 +113,11 @@ class Certificate(
     look = s.IntegerField(source="look.number")
     level = s.FloatField(source="look.level")
     out_of_date = s.BooleanField(source="look.is_out_of_date", help_text="Its look is, and so is the certificate.")
+    decision = FreeObject(
+        source="look.decision", allow_null=True, help_text="What the judge may do, and why; null: it is out of date."
+    )
+    conditions = Condition(many=True, help_text="What the decision rests on.")
+    rests_on = FreeObject(allow_null=True, help_text=f"Of the look's result: {', '.join(_RESTS_ON)}.")
     threshold = s.FloatField(source="look.result.threshold", allow_null=True)
     higher_is_better = s.BooleanField(source="look.judge.higher_is_better")
     calibrator = FreeObject(source="look.result.calibrated.calibrator", allow_null=True)
@@ -119,14 +130,15 @@ class Certificate(
         source="look.result.confusion", child=s.ListField(child=s.IntegerField()), help_text="[[tn, fp], [fn, tp]]"
     )
     error = Estimate(source="look.result.error", help_text="The share of wrong decisions.")
-    decision = FreeObject(
-        source="look.result.decision",
-        default=None,
-        allow_null=True,
-        help_text="What it may do, and why; null: of a look of before.",
-    )
     created_at = Moment()
     created_by = s.CharField(source="created_by.username", allow_null=True)
+
+    def get_conditions(self, certificate: models.Certificate) -> list[decision_read.Condition]:
+        return decision_read.conditions_of(certificate.look)
+
+    def get_rests_on(self, certificate: models.Certificate) -> dict[str, Any] | None:
+        look = certificate.look
+        return None if look.is_out_of_date else {name: look.result[name] for name in _RESTS_ON}
 
 
 class Certificates(Shape):
@@ -157,16 +169,17 @@ class Bar(Checked, s.FloatField):
         return number
 
 
-class GateAsked(Shape, required="criterion judge min_kappa"):
+class GateAsked(Shape, required="criterion judge"):
     criterion = Text(help_text="Key of a criterion.")
     judge = Text(help_text="The name of one judge.")
-    min_kappa = Bar(help_text="The bar, from -1 to 1.")
+    min_kappa = Bar(help_text="A bar above the declared one, for the lower bound of kappa: from -1 to 1.")
     dimension = Text(empty=True, help_text=_DIMENSION)
 
 
-class Gate(Shape, of=gate.Gate, shows="passed code reason criterion judge min_kappa certificate drift"):
+class Gate(Shape, of=gate.Gate, shows="passed code reason criterion judge min_kappa decision certificate drift"):
     code = Of("passed, or why not in a word.")
     reason = Of("The same for people.", source="sentence")
+    decision = FreeObject(allow_null=True, help_text="The certificate's; null where none holds.")
     certificate = Certificate(allow_null=True)
     drift = Drift(allow_null=True)
 

@@ -11,14 +11,14 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import alignment
-from alignment.base.estimate import Estimate, Remark, remark
+from alignment.base.estimate import Estimate, Remark, remark, rounded_share
 from annotate.core.blindness import SYSTEM, Reader, require_figures_of_many
 from annotate.core.errors import Conflict, Invalid
 from annotate.core.scales import Value, normalise
 from annotate.files.problems import MAX_ID_CHARACTERS
 from annotate.models import Project, Sample
 from annotate.samples.read import groups_of, pipeline_versions, samples_named, unit_counts
-from judges.certificates.validity import valid_certificate
+from judges.certificates.decision_read import has_region, permitting_certificate
 from judges.core.locked_read import locked_samples
 from judges.core.scores_read import load_scores
 from judges.models import LARGEST_SCORE, Certificate, Look
@@ -78,10 +78,10 @@ def apply_certificate(
     rows: [{"sample"?: the sample's own id, "score": number}], or "label" in place of "score" for a judge that answers
     with labels. pooled: with the shares of all scores together, even of several versions of the pipeline.
 
-    Raises Conflict, in the gate's words, when there is no certificate, or judge or criterion are no longer what was
-    certified, or the judge has drifted; Invalid, naming each row, for what is no score.
+    Raises Conflict, in the gate's words, when no certificate holds, or its decision doesn't permit that the judge's
+    verdicts are used; Invalid, naming each row, for what is no score.
     """
-    certificate = valid_certificate(
+    certificate = permitting_certificate(
         project=project, criterion_key=criterion_key, judge_name=judge_name, dimension=dimension
     )
     batch = apply_scores(certificate, _read(certificate.look, rows))
@@ -99,7 +99,7 @@ def apply_scores(certificate: Certificate, scores: Sequence[NewScore]) -> Applie
 def _applied(certificate: Certificate, scores: Sequence[NewScore]) -> alignment.report.Applied:
     look = certificate.look
     project, test = look.criterion.project, look.samples["test"]
-    return alignment.report.applied(
+    found = alignment.report.applied(
         look.result,
         test,
         [one.score for one in scores],
@@ -110,6 +110,7 @@ def _applied(certificate: Certificate, scores: Sequence[NewScore]) -> alignment.
         rng=alignment.report.generator(project.seed, "apply", look.fingerprint),
         groups=groups_of(project, {*test, *(one.sample for one in scores if one.sample is not None)}),
     )
+    return found if has_region(look) else replace(found, in_region=None)
 
 
 def _by_version(batch: AppliedBatch) -> list[OfVersion]:
@@ -261,21 +262,27 @@ def apply_to_pipeline(
     """What the judge's latest certificate makes of what the certified version said of the samples of a pipeline's
     version. Nothing is stored.
 
-    Failed and missing scores count for nothing: see the coverage. Raises as `apply_certificate`; Invalid for a version
-    that has no samples; Conflict when none of it is scored, and when the shares would tell the reader what the judge
+    Failed and missing scores count for nothing: see the coverage. Where that is below the one asked for, nothing is
+    said of shares: what was left out may be what is hard. Raises as `apply_certificate`; Invalid for a version that has
+    no samples; Conflict when none of it is scored, and when the shares would tell the reader what the judge
     said of samples that they still have to label or to decide.
     """
     keys = dict(Sample.objects.filter(project=project, pipeline_version=pipeline).values_list("external_id", "pk"))
     if not pipeline or not keys:
         known = ", ".join(one["version"] for one in pipeline_versions(project)[:_NAMED]) or "none yet"
         raise Invalid("unknown_pipeline", f"There are no samples of version “{pipeline[:80]}”. Versions: {known}.")
-    certificate = valid_certificate(
+    certificate = permitting_certificate(
         project=project, criterion_key=criterion_key, judge_name=judge_name, dimension=dimension
     )
     scores, coverage = _stored(certificate.look, keys)
     if not scores:
         raise Conflict("no_scores", f"“{judge_name}” has no scores for the samples of version “{pipeline}” yet.")
     batch = apply_scores(certificate, scores)
+    least = certificate.look.result["endpoint"]["coverage"]
+    if coverage.scored < least * coverage.units:
+        share = rounded_share(coverage.scored / coverage.units)
+        few = remark("little_scored", share=share, least=rounded_share(least))
+        batch = replace(batch, found=_without_shares(batch, scores, few))
     blind = _blind(reader, project, keys, batch)
     return StoredBatch(pipeline, batch, coverage, blind)
 

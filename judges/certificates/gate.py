@@ -1,31 +1,32 @@
-"""The gate: is the judge's certificate still valid, and its kappa high enough? For pipelines, which want yes or no and
-one sentence."""
+"""The gate: may the judge's verdicts be used? For pipelines, which want yes or no and one sentence."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
+
+from django.utils.translation import gettext as _
 
 from annotate.core.errors import Invalid
-from annotate.core.text_tables import UNDEFINED, figure, markdown_table
+from annotate.core.text_tables import figure, interval, markdown_table
 from annotate.models import Project
+from judges.certificates.decision_read import Standing, decision_sentence, standing_of
 from judges.certificates.drift_read import Drift, drift_sentence
-from judges.certificates.validity import Validity, certificate_validity
-from judges.models import Certificate
-
-# Below, an interval is itself too uncertain to hold a bar against.
-MIN_TEST_SAMPLES = 20
+from judges.models import Certificate, Measure
 
 
 @dataclass(frozen=True, slots=True)
 class Gate:
-    """`code`: "passed", or why not in a word. `sentence` says it to people."""
+    """`code`: "passed", or why not in a word. `sentence` says it to people. min_kappa: None without a bar of its own.
+    decision: the certificate's; None where none holds."""
 
     criterion: str
     judge: str
-    min_kappa: float
+    min_kappa: float | None
     code: str
     sentence: str
     certificate: Certificate | None
+    decision: dict[str, Any] | None
     drift: Drift | None
 
     @property
@@ -34,62 +35,82 @@ class Gate:
 
 
 def gate(
-    *, project: Project, criterion_key: str, judge_name: str, min_kappa: float, dimension: str | None = None
+    *,
+    project: Project,
+    criterion_key: str,
+    judge_name: str,
+    min_kappa: float | None = None,
+    dimension: str | None = None,
 ) -> Gate:
-    """Holds the lower bound of the certified kappa on test against the bar.
+    """By the decision in the judge's latest certificate for the criterion, as long as it holds.
 
-    Fails as well when there is no certificate, when judge or criterion are no longer what was certified, when its look
-    is out of date, when the judge is shown to err more often than certified, or may, and when the certificate rests on
-    too few samples. Raises Invalid as `certificate_validity`, and for a bar outside -1..1.
+    min_kappa: a bar above the declared one, for the lower bound of kappa on test. Raises Invalid as `standing_of`, for
+    a bar outside -1..1, and for one where something else than kappa was declared.
     """
-    found = certificate_validity(
-        project=project, criterion_key=criterion_key, judge_name=judge_name, dimension=dimension
-    )
+    found = standing_of(project=project, criterion_key=criterion_key, judge_name=judge_name, dimension=dimension)
     return held_to(found, min_kappa)
 
 
-def held_to(found: Validity, min_kappa: float) -> Gate:
+def held_to(found: Standing, min_kappa: float | None) -> Gate:
     """The gate, for what is known of the judge already."""
-    if not -1 <= min_kappa <= 1:
-        raise Invalid("bad_min_kappa", "min_kappa: a number from -1 to 1.")
-    why = found.why or _against(found.valid, min_kappa)
-    return Gate(found.criterion.key, found.judge.name, min_kappa, *why, found.certificate, found.drift)
+    if min_kappa is not None and not -1 <= min_kappa <= 1:
+        raise Invalid("bad_min_kappa", _("min_kappa: a number from -1 to 1."))
+    if min_kappa is not None and found.decision is not None:
+        _require_kappa(found)
+    code, sentence = found.refusal or _passed(found, min_kappa)
+    names = found.criterion.key, found.judge.name
+    return Gate(*names, min_kappa, code, sentence, found.certificate, found.decision, found.drift)
 
 
 def gate_markdown(found: Gate) -> str:
     """For a comment on a pull request."""
     head = f"**{'Passed' if found.passed else 'Failed'}:** {found.sentence}"
-    if found.certificate is None:
+    if found.certificate is None or found.decision is None:
         return head
     look = found.certificate.look
-    kappa = look.result["kappa"]
-    bounds = UNDEFINED if kappa["low"] is None else f"{figure(kappa['low'])} to {figure(kappa['high'])}"
+    endpoint, estimate = look.result["endpoint"], look.result["figure"]
     row = [
         look.judge.name,
         look.version.label,
         f"{look.criterion.key} v{look.criterion.version}",
-        figure(kappa["value"]),
-        bounds,
+        interval(estimate),
         f"{look.level:.2%}",
-        kappa["n"],
-        kappa["clusters"],
-        f"{found.min_kappa:g}",
+        estimate["n"],
+        estimate["clusters"],
+        f"{_bar(endpoint, found.min_kappa):g}",
     ]
-    names = ["judge", "version", "criterion", "kappa on test", "interval", "level", "units", "samples", "bar"]
+    measure = f"{Measure(endpoint['name']).label} on test"
+    names = ["judge", "version", "criterion", measure, "level", "units", "groups", "bar"]
     parts = [head, markdown_table(names, [row])]
-    if found.drift is not None and found.code not in ("drift", "drift_or_streak"):
+    if found.drift is not None:
         parts.append(drift_sentence(found.drift))
     return "\n\n".join(parts)
 
 
-def _against(certificate: Certificate, min_kappa: float) -> tuple[str, str]:
-    named, kappa = f"Certificate {certificate.number}", certificate.look.result["kappa"]
-    if kappa["clusters"] < MIN_TEST_SAMPLES:
-        needed = f"at least {MIN_TEST_SAMPLES} are needed"
-        return "too_few_labels", f"{named} rests on {kappa['clusters']} labelled test samples; {needed}."
-    if kappa["low"] is None:
-        return "too_few_labels", f"{named} has no interval of kappa: too few test samples hold the rarer verdict."
-    low = figure(kappa["low"])
-    if kappa["low"] < min_kappa:
-        return "below_bar", f"The lower bound of kappa on test is {low}, under the bar of {min_kappa:g} ({named})."
-    return "passed", f"The lower bound of kappa on test is {low}, not under the bar of {min_kappa:g} ({named})."
+def _bar(endpoint: dict[str, Any], min_kappa: float | None) -> float:
+    declared: float = endpoint["bar"]
+    return declared if min_kappa is None else max(declared, min_kappa)
+
+
+def _require_kappa(found: Standing) -> None:
+    assert found.certificate is not None
+    endpoint = found.certificate.look.result["endpoint"]
+    if endpoint["name"] != Measure.KAPPA:
+        said = _(
+            "min_kappa: of “%(criterion)s” kappa less a person’s was declared, at least %(bar)s, and certificate %(n)s "
+            "is held to that: leave the bar out."
+        )
+        given = {"criterion": found.criterion.key, "bar": f"{endpoint['bar']:g}", "n": found.certificate.number}
+        raise Invalid("bad_min_kappa", said % given)
+
+
+def _passed(found: Standing, min_kappa: float | None) -> tuple[str, str]:
+    """Of a judge whose verdicts may be used by what was declared."""
+    assert found.certificate is not None
+    assert found.decision is not None
+    low = found.certificate.look.result["figure"]["low"]
+    given = {"n": found.certificate.number}
+    if min_kappa is not None and low < min_kappa:
+        said = _("The lower bound of kappa on test is %(low)s, under the bar of %(bar)s (certificate %(n)s).")
+        return "below_bar", said % {**given, "low": figure(low), "bar": f"{min_kappa:g}"}
+    return "passed", decision_sentence(found.decision) + " " + _("(Certificate %(n)s.)") % given

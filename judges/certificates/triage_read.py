@@ -1,8 +1,7 @@
-"""What a judge may decide alone, as its latest look at test certified it, and what is left to people."""
+"""What is left to people where a judge may decide alone."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,8 +9,8 @@ from annotate.core.blindness import Reader
 from annotate.core.rows import fetch_all
 from annotate.core.units import LISTED_KINDS, asks_sql, indices_sql
 from annotate.labels.read import COUNTING
-from annotate.models import Criterion
 from annotate.models.label import VerdictState
+from judges.certificates.decision_read import has_region
 from judges.core.locked_read import locked_samples
 from judges.models import Look
 
@@ -31,24 +30,11 @@ class Left:
     unlabelled: list[str]
 
 
-def latest_look(criterion: Criterion, judge: Mapping[str, Any]) -> Look | None:
-    """The latest look at test with this version of the judge; `judge` names it by judge, version and dimension. None
-    where that is out of date."""
-    looks = Look.objects.filter(
-        criterion=criterion,
-        judge__name=judge["judge"],
-        version__label=judge["version"],
-        dimension=judge["dimension"],
-    )
-    latest = looks.select_related("criterion", "judge", "version").order_by("-number").first()
-    return None if latest is None or latest.is_out_of_date else latest
-
-
 def left_to_people(look: Look, *, reader: Reader) -> Left | None:
-    """Worked out from the scores and labels there are now; None when the look certified no region."""
-    region: dict[str, Any] = look.result["region"]
-    if region["distance"] is None:
+    """Worked out from the scores and labels there are now; None where by the look the judge decides nothing alone."""
+    if not has_region(look):
         return None
+    region: dict[str, Any] = look.result["region"]
     kind = look.criterion.unit
     listed = kind in LISTED_KINDS
     places = f"unnest({indices_sql(kind)})" if listed else "generate_series(0, 0)"

@@ -13,8 +13,8 @@ from annotate.core.advisory import no_import_writes
 from annotate.core.errors import Conflict, Invalid
 from annotate.core.text_tables import in_words
 from annotate.core.trail import note
-from annotate.models import Criterion, Project, User
-from judges.certificates.validity import later_look, next_look
+from annotate.models import Criterion, Project, Rater, User
+from judges.certificates.decision_read import later_look, next_look
 from judges.models import PROMISE, Certificate, JudgeVersion, Look
 from judges.reports.evidence import evidence_of_look, fingerprint_of, groups_with
 
@@ -101,7 +101,7 @@ def look_at_test(
             level=alignment.level_of_look(number),
             promise=PROMISE,
             fingerprint=fingerprint,
-            result=found.row,
+            result={**found.row, "people": _people(rests_on, criterion.project)},
             samples={"dev": found.dev, "test": found.test, "chances": found.chances},
             created_by=user,
         )
@@ -115,6 +115,16 @@ def look_at_test(
             number=number,
         )
     return look
+
+
+def _people(evidence: alignment.report.Evidence, project: Project) -> list[int]:
+    """Whose labels are of samples with a known chance."""
+    names = {
+        name
+        for (sample, _unit), name in zip(evidence.units, evidence.raters, strict=True)
+        if sample in evidence.chances
+    }
+    return list(Rater.objects.filter(project=project, name__in=names).order_by("pk").values_list("pk", flat=True))
 
 
 def issue_certificate(*, look: Look, user: User | None = None) -> Certificate:

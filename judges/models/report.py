@@ -1,5 +1,7 @@
 """Frozen alignment reports; dev and test, looks at test, and the certificates that are based on them."""
 
+from typing import Any
+
 from django.db import models
 from django.db.models import Q
 
@@ -82,7 +84,8 @@ class Look(Created):
     number: counts the looks at the criterion, of any version and with any judge, since each may be chosen after the
     looks before. level: the confidence that its endpoint and its region have left (alignment.judging.looks). promise:
     the PROMISE when it was taken. fingerprint: of all that it rests on.
-    result: the decision, and all that was fitted on dev and measured on test (alignment.report.looked), as plain JSON.
+    result: the decision, and all that was fitted on dev and measured on test (alignment.report.looked), as plain JSON;
+    and "people", the keys of the raters whose labels it rests on.
     samples: {"dev": [their own ids], "test": {id: [tn, fp, fn, tp]}, "chances": {id: [probability, stratum]}}, the last
     two of drawn ones; looks of before have no chances.
     """
@@ -113,6 +116,11 @@ class Look(Created):
     def is_out_of_date(self) -> bool:
         """It rests on what a look no longer promises."""
         return self.promise != PROMISE
+
+    @property
+    def decision(self) -> dict[str, Any] | None:
+        """What the judge may do by it, as alignment.judging.decision has it; None where it is out of date."""
+        return None if self.is_out_of_date else self.result["decision"]
 
     def __str__(self) -> str:
         return f"look {self.number} at {self.criterion_id} with {self.version_id}"

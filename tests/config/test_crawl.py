@@ -50,7 +50,7 @@ NOT_DECIDED = "(?:{})".format("|".join(UNDECIDED))
 PEOPLES = r"(?:Remarked of|Skipped, for|Flagged that|Returned since|Resolved that|Reasoned of|Known of|Exampled of) "
 JUDGES = r"(?:Judged of|Failed of|Replied of) "
 # However it is rounded; no fraction of a time, such as 01:38:10.713973.
-NUMBERS = rf"(?<!\d){NUMBER:.3f}\d*|{100 * NUMBER:.1f}\d* ?%"
+NUMBERS = rf"(?<!\d){re.escape(f'{NUMBER:.3f}')}\d*|{re.escape(f'{100 * NUMBER:.1f}')}\d* ?%"
 # Of a run that has few scores.
 FINDINGS = r'"no_citation": ?\d|Cites nothing: '
 NAMES = "|".join((*ANNOTATORS, *ELSEWHERE))

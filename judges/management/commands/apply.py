@@ -133,7 +133,7 @@ def _said(found: Mapping[str, Any]) -> str:
         lines += [f"All {len(found['versions'])} versions pooled:"] if found["pooled"] else []
         lines += _shares(found)
     if region["inside"] is None:
-        lines.append("It may decide none alone: no region was certified.")
+        lines.append("It may decide none alone: each goes to a person too.")
     else:
         most = f"{region['risk']:.0%}"
         alone = f"It may decide {region['inside']:,} of them alone: of what people fail there it passes at most"

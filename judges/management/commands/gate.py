@@ -1,4 +1,4 @@
-"""manage.py gate SLUG --criterion KEY --judge NAME --min-kappa 0.6"""
+"""manage.py gate SLUG --criterion KEY --judge NAME"""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ FAILED, NOT_ASKED = 1, 2
 
 class Command(OneLineCommand):
     help = (
-        "Whether a judge's certificate holds against a bar. Exit code 0: it does; 1: it doesn't; 2: there is no such "
-        "project, criterion or judge, or the bar is no kappa."
+        "Whether a judge's verdicts may be used, by its certificate. Exit code 0: they may; 1: they may not; 2: there "
+        "is no such project, criterion or judge, or the bar makes no sense."
     )
     refused = NOT_ASKED
 
@@ -29,7 +29,9 @@ class Command(OneLineCommand):
         parser.add_argument("--criterion", required=True, metavar="KEY")
         parser.add_argument("--judge", required=True, metavar="NAME")
         parser.add_argument("--dimension", metavar="NAME", help="of a judge certified for several things: which one")
-        parser.add_argument("--min-kappa", required=True, type=float, metavar="NUMBER")
+        parser.add_argument(
+            "--min-kappa", type=float, metavar="NUMBER", help="a bar above the declared one, for kappa's lower bound"
+        )
         parser.add_argument("--format", choices=["text", "json", "markdown"], default="text")
 
     def handle(self, *args: Any, **options: Any) -> None:

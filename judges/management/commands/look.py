@@ -5,9 +5,9 @@ from __future__ import annotations
 from argparse import ArgumentParser
 from typing import Any
 
-from annotate.core.text_tables import in_words
 from annotate.management.base import OneLineCommand
 from annotate.projects.read import criterion_named, project_named
+from judges.certificates.decision_read import decision_sentence
 from judges.certificates.write import issue_certificate, look_at_test
 
 
@@ -25,10 +25,9 @@ class Command(OneLineCommand):
         criterion = criterion_named(project_named(options["slug"]), options["criterion"])
         look = look_at_test(criterion=criterion, judge_name=options["judge"], dimension=options["dimension"])
         certificate = issue_certificate(look=look) if options["certify"] else None
-        decision = look.result["decision"]
         self.stdout.write(
             f"Look {look.number} with “{look.judge.name}” at the test half of “{criterion.key}”: "
-            f"{decision['verdict']}. {in_words(decision['reason'])}"
+            f"{decision_sentence(look.result['decision'])}"
         )
         if certificate is not None:
             self.stdout.write(f"Certificate {certificate.number}.")

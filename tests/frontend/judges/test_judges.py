@@ -5,7 +5,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from annotate.models import Project, User
-from judges.models import Judge, JudgeVersion, Run, Score, VersionState
+from judges.models import PROMISE, Judge, JudgeVersion, Look, Run, Score, VersionState
 from judges.reports.write import freeze_report
 from judges.versions.write import add_version, create_judge
 from tests.clients import as_user
@@ -20,6 +20,7 @@ from tests.frontend.conftest import (
     make_staff,
 )
 from tests.judges.building import add_judge
+from tests.judges.certificates.decided import certified
 
 World = tuple[Staff, Project, Judge]
 
@@ -153,6 +154,20 @@ def test_an_imported_judge_is_shown_as_such(alice: User, project: Project) -> No
     assert "/edit/" not in text
     for path in ("edit/", "run/"):
         assert as_user(alice).get(f"/p/help/judges/{imported.pk}/{path}").status_code == 404
+
+
+def test_it_says_what_the_judge_may_do(rita: User, judge: Judge) -> None:
+    client, at = as_user(rita), f"/p/help/judges/{judge.pk}/"
+    assert "What it may do" not in client.get(at).content.decode()
+    certified(judge.versions.get(), "alone_in_region")
+    text = client.get(at).content.decode()
+    assert '<span class="badge badge-ok">may decide alone in this region</span>' in text
+    assert "/p/help/reports/support/judge/?judge=Words&amp;measures=support#certificate" in text
+    Look.objects.update(promise=PROMISE - 1)
+    text = client.get(at).content.decode()
+    assert "no longer holds" in text
+    assert "before what a look promises changed" in text
+    assert "may decide alone" not in text
 
 
 def test_what_changed(alice: User, judge: Judge, second: JudgeVersion) -> None:

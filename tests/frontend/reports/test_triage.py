@@ -7,15 +7,16 @@ from typing import Any
 import pytest
 
 from alignment.base.estimate import remark
-from annotate.models import Batch, Project, Sample, User
+from alignment.judging.decision import Verdict
+from annotate.models import Batch, Project, User
 from annotate.projects.write import set_member
-from judges.certificates.write import look_at_test
-from judges.models import Judge, Look
+from judges.models import PROMISE, Judge, JudgeVersion, Look
 from judges.reports.write import freeze_report
 from tests.clients import as_user
 from tests.database import copied_from_world
 from tests.frontend.conftest import Staff, make_staff
 from tests.judges.building import GRADES, add_judge, add_samples, graded_project, scores_like, stored_sides
+from tests.judges.certificates.decided import NO_REGION, REGION, certified, decided
 
 URL = "/p/desk/reports/grade/triage/"
 # Far from the threshold it is always right, near to it every second time: grades 3 and 4 stand for fail and pass.
@@ -29,7 +30,7 @@ desk = copied_from_world(1)
 @pytest.fixture(scope="module")
 def _world(module_transaction: None) -> tuple[Staff, Project]:
     people = make_staff()
-    project, samples = graded_project(count=480)
+    project, samples = graded_project(count=160)
     roles = ((people.alice, "admin"), (people.rita, "reviewer"), (people.ben, "annotator"), (people.bea, "annotator"))
     for user, role in roles:
         set_member(project=project, user=user, role=role)
@@ -46,10 +47,11 @@ def _world(module_transaction: None) -> tuple[Staff, Project]:
 
 @pytest.fixture
 def region(desk: Project) -> dict[str, Any]:
-    look = look_at_test(criterion=desk.criteria.get(key="grade"), judge_name="careful")
-    found: dict[str, Any] = look.result["region"]
-    assert found["distance"] is not None
-    return found
+    return certified(careful(desk), "alone_in_region", region=REGION).look.result["region"]
+
+
+def careful(desk: Project) -> JudgeVersion:
+    return JudgeVersion.objects.get(judge__project=desk, judge__name="careful")
 
 
 @pytest.fixture
@@ -84,15 +86,18 @@ def chosen(batch: Batch) -> set[str]:
     return set(batch.batch_samples.values_list("sample__external_id", flat=True))
 
 
-def test_before_the_first_look(alice: User, ben: User, desk: Project) -> None:
+def test_before_the_first_certificate(alice: User, ben: User, desk: Project) -> None:
+    """Also after a look: what a look shows is used once somebody stands by it."""
+    decided(careful(desk), "alone_in_region")
     client = as_user(alice)
     html = client.get(URL).content.decode()
-    assert "Nobody has looked at the test half with this version of the judge" in html
+    assert "has no certificate for “grade”." in html
+    assert "Nothing, until a certificate says so" in html
     assert "/p/desk/reports/grade/judge/?judge=careful&amp;measures=grade#looks-title" in html
     assert "<svg" in html
     assert "Make a batch" not in html
     said = client.post(URL, sent(ben), follow=True).content.decode()
-    assert "There is no certified region" in said
+    assert "The judge may decide nothing alone" in said
     assert not Batch.objects.exists()
 
 
@@ -106,7 +111,7 @@ def test_a_batch_of_the_rest_holds_exactly_the_rest(
     assert set(left.rest) == labelled | later
     assert set(left.unlabelled) == later
     html = page.content.decode()
-    assert f"People would still see {len(labelled | later)} of the project’s 485 samples." in html
+    assert f"People would still see {len(labelled | later)} of the project’s 165 samples." in html
     assert "Make a batch of the 4 without labels" in html
 
     assert client.post(f"{URL}?judge=careful&measures=grade", sent(ben)).url == "/p/desk/batches/1/"
@@ -128,7 +133,7 @@ def test_nothing_is_left(alice: User, ben: User, desk: Project, region: dict[str
     Look.objects.update(result={**look.result, "region": {**region, "distance": 0.0}})
     client = as_user(alice)
     html = client.get(URL).content.decode()
-    assert "Nothing: the judge may decide all 480 samples of the project alone" in html
+    assert "Nothing: the judge may decide all 160 samples of the project alone" in html
     assert "Make a batch" not in html
     reply = client.post(URL, sent(ben))
     assert reply.status_code == 422
@@ -159,25 +164,37 @@ def test_a_reviewer_sees_it_and_makes_no_batch(rita: User, ben: User, desk: Proj
     assert not Batch.objects.exists()
 
 
-def test_what_a_look_certified_is_of_its_own_version(alice: User, desk: Project, region: dict[str, Any]) -> None:
-    samples = {sample.external_id: sample for sample in Sample.objects.filter(project=desk)}
-    add_judge(desk, "careful", samples, scores_like(samples), dimension="grade", label="2")
-    freeze_report(criterion=desk.criteria.get(key="grade"))
-    assert "Nobody has looked at the test half with this version" in as_user(alice).get(URL).content.decode()
+def test_what_was_certified_is_of_its_own_version(alice: User, desk: Project, region: dict[str, Any]) -> None:
+    add_judge(desk, "careful", {}, [], dimension="grade", label="2")
+    html = as_user(alice).get(URL).content.decode()
+    assert "Certificate 1 is for version “1” of “careful”, which is now “2”." in html
+    assert "What is left to people" not in html
 
 
-def test_looks_that_certified_nothing(alice: User, desk: Project, region: dict[str, Any]) -> None:
-    look, client = Look.objects.get(), as_user(alice)
-    none = {**region, "distance": None, "reason": remark("no_region", why=remark("few_failed_groups", n=7, needed=29))}
-    Look.objects.update(result={**look.result, "region": none})
+@pytest.mark.parametrize(
+    ("verdict", "said"),
+    [
+        ("with_a_person", "may decide together with a person"),
+        ("not_for_use", "not for use"),
+        ("cannot_tell", "cannot tell yet"),
+    ],
+)
+def test_decisions_that_leave_nothing_to_the_judge_alone(
+    alice: User, ben: User, desk: Project, verdict: Verdict, said: str
+) -> None:
+    why = remark("no_region", why=remark("few_failed_groups", n=7, needed=29))
+    certified(careful(desk), verdict, region={**NO_REGION, "reason": why})
+    client = as_user(alice)
     html = client.get(URL).content.decode()
-    said = "certifies no region: 7 groups with something that people fail lie in the first step; 29 without an error"
     assert said in html
+    assert "It may decide nothing alone: 7 groups with something that people fail lie in the first step" in html
     assert "What is left to people" not in html
-    Look.objects.update(promise=1)
+    assert "The judge may decide nothing alone" in client.post(URL, sent(ben), follow=True).content.decode()
+    assert not Batch.objects.exists()
+    Look.objects.update(promise=PROMISE - 1)
     html = client.get(URL).content.decode()
-    assert "certifies no region" not in html
-    assert "What is left to people" not in html
+    assert "before what a look promises changed" in html
+    assert said not in html
 
 
 def test_a_judge_that_answers_with_labels(alice: User) -> None:

@@ -19,7 +19,7 @@ from judges.certificates.write import issue_certificate, look_at_test
 from judges.models import Endpoint, Judge
 from judges.versions.write import create_judge
 from tests.conftest import ROOT
-from tests.judges.building import add_labels, add_samples, add_scores, make_project
+from tests.judges.building import add_labels, add_samples, add_scores, drawn_in_full, make_project
 from tests.openai_server import OpenAIServer, Reply, Request, chat
 from tests.processes import LiveApp, Worker
 
@@ -58,6 +58,7 @@ def certify(judge: Judge) -> None:
     said = {name: "yes" if place % 2 else "no" for place, name in enumerate(samples)}
     rows = [(name, "answer", who, value) for name, value in said.items() for who in ("ann", "ben")]
     add_labels(criterion, samples, rows)
+    drawn_in_full(criterion)
     other = {"yes": "no", "no": "yes"}
     judged = [
         (name, "answer", other[value] if place % 16 == 3 or place % 32 == 8 else value)

@@ -65,8 +65,7 @@ def apply(project: Project, rows: Any) -> AppliedBatch:
 
 
 def test_look_certify_gate_apply(project: Project, certificate: Certificate) -> None:
-    low = certificate.look.result["kappa"]["low"]
-    assert gate(project=project, criterion_key="grade", judge_name="judge", min_kappa=low).passed
+    assert gate(project=project, criterion_key="grade", judge_name="judge").passed
     rows = new_scores()
     found = Applied.show(apply(project, rows))
     result = certificate.look.result
@@ -128,13 +127,15 @@ def test_the_region_as_certified(project: Project, certificate: Certificate) -> 
     # No region yet: the look says why, and so does the reply.
     look = certificate.look
     region = {**look.result["region"], "distance": 0.75, "reason": None}
-    Look.objects.filter(pk=look.pk).update(result={**look.result, "region": region})
+    decision = {**look.result["decision"], "verdict": "alone_in_region"}
+    Look.objects.filter(pk=look.pk).update(result={**look.result, "region": region, "decision": decision})
     found = Applied.show(apply(project, rows))
     expected = [abs(row["score"] - look.result["threshold"]) >= 0.75 for row in rows]
     assert [one["in_region"] for one in found["results"]] == expected
     assert found["region"] == {"distance": 0.75, "risk": 0.1, "inside": sum(expected), "reason": None}
     none = {**region, "distance": None, "reason": remark("no_distance")}
-    Look.objects.filter(pk=look.pk).update(result={**look.result, "region": none})
+    decision = {**look.result["decision"], "verdict": "with_a_person"}
+    Look.objects.filter(pk=look.pk).update(result={**look.result, "region": none, "decision": decision})
     found = Applied.show(apply(project, rows))
     assert {one["in_region"] for one in found["results"]} == {None}
     assert (found["region"]["inside"], found["region"]["reason"]) == (None, remark("no_distance"))
@@ -169,6 +170,11 @@ def test_without_signal_nothing_is_corrected() -> None:
     project = noisy_project("weak", noise=50)
     look = look_at_test(criterion=project.criteria.get(), judge_name="judge")
     issue_certificate(look=look)
+    with pytest.raises(Conflict, match=r"Not for use\. Its kappa is"):
+        apply(project, new_scores(60))
+    # Nor would it be where a lower bar had been declared.
+    decision = {**look.result["decision"], "verdict": "with_a_person"}
+    Look.objects.filter(pk=look.pk).update(result={**look.result, "decision": decision})
     found = Applied.show(apply(project, new_scores(60)))
     assert found["corrected_pass_rate"]["value"] is None
     assert found["corrected_pass_rate"]["reason"] in (remark("no_signal"), remark("no_better_than_chance"))
@@ -176,7 +182,7 @@ def test_without_signal_nothing_is_corrected() -> None:
 
 
 def test_lower_is_better() -> None:
-    project = noisy_project("turned", turned=True)
+    project = noisy_project("turned", noise=0.3, turned=True)
     issue_certificate(look=look_at_test(criterion=project.criteria.get(), judge_name="judge"))
     rows = applied_rows(apply(project, [{"score": -5}, {"score": 5}]))
     assert [one["passes"] for one in rows] == [True, False]
@@ -185,7 +191,7 @@ def test_lower_is_better() -> None:
 
 
 def test_a_judge_that_answers_with_labels() -> None:
-    project, samples = graded_project(count=60)
+    project, samples = graded_project(count=160)
     said = [(name, unit, str(1 + round(4 * score))) for name, unit, score in scores_like(samples)]
     add_judge(project, "judge", samples, said, dimension="grade")
     issue_certificate(look=look_at_test(criterion=project.criteria.get(key="grade"), judge_name="judge"))

@@ -1,8 +1,9 @@
-"""The locked test part: looks that are counted and paid for, certificates, and the gate that holds them to a bar."""
+"""The locked test part: looks that are counted and paid for, certificates, and the gate that asks their decision."""
 
 from __future__ import annotations
 
 import json
+import random
 from io import StringIO
 from typing import Any
 
@@ -29,7 +30,7 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture(scope="module")
 def _world(module_transaction: None) -> dict[str, Sample]:
-    project, samples = graded_project(count=80)
+    project, samples = graded_project(count=160)
     add_judge(project, "good", samples, scores_like(samples), dimension="grade")
     return samples
 
@@ -102,12 +103,15 @@ def test_no_certificate(project: Project) -> None:
 
 def test_the_lower_bound_decides(project: Project, grade: Criterion) -> None:
     certificate = issue_certificate(look=look_at_test(criterion=grade, judge_name="good"))
-    low = certificate.look.result["kappa"]["low"]
-    assert gate(project=project, criterion_key="grade", judge_name="good", min_kappa=low).passed
-    above = gate(project=project, criterion_key="grade", judge_name="good", min_kappa=low + 0.001)
+    figure = certificate.look.result["figure"]
+    declared = gate(project=project, criterion_key="grade", judge_name="good")
+    assert declared.sentence.startswith("May decide together with a person. Its kappa is ")
+    assert declared.sentence.endswith("surely 0.40 or more. (Certificate 1.)")
+    assert gate(project=project, criterion_key="grade", judge_name="good", min_kappa=figure["low"]).passed
+    above = gate(project=project, criterion_key="grade", judge_name="good", min_kappa=figure["low"] + 0.001)
     assert above.code == "below_bar"
     assert above.sentence.startswith("The lower bound of kappa on test is ")
-    assert certificate.look.result["kappa"]["value"] > low + 0.001
+    assert figure["value"] > figure["low"] + 0.001 > 0.4
     assert gate_markdown(above).startswith("**Failed:** The lower bound")
 
 
@@ -162,8 +166,9 @@ def test_a_certificate_says_everything(grade: Criterion) -> None:
     said, result = shapes.Certificate.show(certificate), certificate.look.result
     assert set(said) == {
         "number", "criterion", "criterion_version", "judge", "judge_version", "judge_hash", "dimension",
-        "label_fingerprint", "look", "level", "out_of_date", "threshold", "higher_is_better", "calibrator", "cutpoints",
-        "region", "kappa", "tpr", "tnr", "confusion", "error", "decision", "created_at", "created_by",
+        "label_fingerprint", "look", "level", "out_of_date", "decision", "conditions", "rests_on", "threshold",
+        "higher_is_better", "calibrator", "cutpoints", "region", "kappa", "tpr", "tnr", "confusion", "error",
+        "created_at", "created_by",
     }  # fmt: skip
     assert said["calibrator"] == result["calibrated"]["calibrator"]
     assert said["calibrator"]["method"] in ("platt", "isotonic")
@@ -177,20 +182,40 @@ def test_too_few_labels() -> None:
     add_judge(project, "good", samples, scores_like(samples), dimension="grade")
     grade = project.criteria.get(key="grade")
     certificate = issue_certificate(look=look_at_test(criterion=grade, judge_name="good"))
-    count = certificate.look.result["kappa"]["clusters"]
+    count = certificate.look.result["figure"]["clusters"]
     found = gate(project=project, criterion_key="grade", judge_name="good", min_kappa=-1)
-    assert found.code == "too_few_labels"
-    assert found.sentence.startswith(f"Certificate 1 rests on {count} labelled test samples; at least 20")
+    assert found.code == "cannot_tell"
+    few = f"Cannot tell yet. {count} groups of samples with drawn labels are few: at least 30 are needed."
+    assert found.sentence.startswith(few)
+
+
+def test_a_judge_that_agrees_everywhere_passes() -> None:
+    """Kappa 1 has a bound below it, and one that tells."""
+    project, samples = graded_project("same", count=79)
+    add_judge(project, "good", samples, scores_like(samples, wrong_every=1000)[1:], dimension="grade")
+    certificate = issue_certificate(look=look_at_test(criterion=project.criteria.get(key="grade"), judge_name="good"))
+    figure = certificate.look.result["figure"]
+    assert (figure["value"], figure["low"] < 1) == (1, True)
+    assert gate(project=project, criterion_key="grade", judge_name="good", min_kappa=0.4).passed
+
+
+def test_a_look_that_says_no_can_be_certified_and_fails_the_gate(project: Project, samples: dict[str, Sample]) -> None:
+    rng = random.Random(3)
+    add_judge(project, "coin", samples, [(name, "answer", rng.random()) for name in samples], dimension="grade")
+    issue_certificate(look=look_at_test(criterion=project.criteria.get(key="grade"), judge_name="coin"))
+    found = gate(project=project, criterion_key="grade", judge_name="coin")
+    assert found.code == "not_for_use"
+    assert found.sentence.startswith("Not for use. Its kappa is ")
+    assert found.sentence.endswith("surely below 0.40.")
 
 
 def test_a_look_since_the_certificate(project: Project, grade: Criterion) -> None:
     """The judge has shown more, perhaps worse: what was certified before it is not the last word."""
     issue_certificate(look=look_at_test(criterion=grade, judge_name="good"))
-    low = Certificate.objects.get().look.result["kappa"]["low"]
-    assert gate(project=project, criterion_key="grade", judge_name="good", min_kappa=low).passed
+    assert gate(project=project, criterion_key="grade", judge_name="good").passed
     _one_label_says_otherwise(grade)
     look_at_test(criterion=grade, judge_name="good")
-    found = gate(project=project, criterion_key="grade", judge_name="good", min_kappa=low)
+    found = gate(project=project, criterion_key="grade", judge_name="good")
     assert (found.code, found.sentence) == (
         "looked_since",
         "Look 2 at test came after certificate 1: certify that one.",
@@ -225,7 +250,10 @@ def test_commands(project: Project) -> None:
     with pytest.raises(CommandError, match="has no certificate"):
         call_command("gate", *where, "--min-kappa", "0.2", stdout=out)
     call_command("look", *where, "--certify", stdout=out)
-    assert "Look 1 with “good” at the test half of “grade”: cannot_tell. Its kappa is 0." in out.getvalue()
+    assert (
+        "Look 1 with “good” at the test half of “grade”: May decide together with a person. Its kappa is"
+        in out.getvalue()
+    )
     assert "Certificate 1." in out.getvalue()
     out = StringIO()
     call_command("gate", *where, "--min-kappa", "0.2", "--format", "json", stdout=out)
@@ -260,14 +288,14 @@ def test_exit_codes_tell_no_from_a_wrong_question(project: Project, grade: Crite
 
 def test_markdown_for_a_pull_request(project: Project, grade: Criterion) -> None:
     certificate = issue_certificate(look=look_at_test(criterion=grade, judge_name="good"))
-    kappa = certificate.look.result["kappa"]
+    kappa = certificate.look.result["figure"]
     text = gate_markdown(gate(project=project, criterion_key="grade", judge_name="good", min_kappa=0.2))
     head, table, drift = text.split("\n\n")
-    assert head.startswith("**Passed:** The lower bound of kappa on test is ")
+    assert head.startswith("**Passed:** May decide together with a person. Its kappa is ")
     cells = [cell.strip() for cell in table.splitlines()[2].strip("|").split("|")]
     assert cells == [
-        "good", "1", "grade v1", f"{kappa['value']:.3f}", f"{kappa['low']:.3f} to {kappa['high']:.3f}", "96.96%",
-        str(kappa["n"]), str(kappa["clusters"]), "0.2",
+        "good", "1", "grade v1", f"{kappa['value']:.3f} [{kappa['low']:.3f}, {kappa['high']:.3f}]", "96.96%",
+        str(kappa["n"]), str(kappa["clusters"]), "0.4",
     ]  # fmt: skip
     assert drift.startswith("No audit labels yet")
     nothing = gate_markdown(gate(project=project, criterion_key="support", judge_name="good", min_kappa=0.2))
@@ -309,7 +337,7 @@ def test_by_api(project: Project) -> None:
         ("post", "looks/", {"criterion": "grade", "judge": "good", "dimension": "x"}, 422, "unclear_dimension"),
         ("post", "certificates/", {"look": 10**6}, 404, "not_found"),
         ("post", "certificates/", {"look": "first"}, 422, "bad_number"),
-        ("get", "gate/?criterion=grade&judge=good", None, 422, "missing_parameter"),
+        ("get", "gate/?criterion=grade", None, 422, "missing_parameter"),
         ("get", "gate/?criterion=grade&judge=good&min_kappa=nan", None, 422, "bad_min_kappa"),
         ("get", "gate/?criterion=grade&judge=good&min_kappa=7", None, 422, "bad_min_kappa"),
         ("get", "gate/?criterion=grade&judge=nobody&min_kappa=0", None, 422, "unknown_judge"),

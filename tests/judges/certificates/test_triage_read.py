@@ -24,7 +24,7 @@ def test_distances_are_rounded_as_in_the_statistics() -> None:
     assert ROUNDING == alignment.judging.triage.ROUNDING
 
 
-def look_of(criterion: Criterion, version: JudgeVersion, region: dict[str, Any]) -> Look:
+def look_of(criterion: Criterion, version: JudgeVersion, verdict: str = "alone_in_region") -> Look:
     return Look.objects.create(
         project=criterion.project,
         criterion_key=criterion.key,
@@ -35,7 +35,7 @@ def look_of(criterion: Criterion, version: JudgeVersion, region: dict[str, Any])
         number=Look.objects.count() + 1,
         level=0.95,
         promise=PROMISE,
-        result={"region": region},
+        result={"region": REGION, "decision": {"verdict": verdict}},
         samples={"dev": [], "test": {}},
     )
 
@@ -68,7 +68,7 @@ def test_the_rest_by_a_loop_over_units(seed: int) -> None:
         for unit in units
         if said.get(unit) is None or abs(said[unit] - 0.5) < 0.3 - 1e-9  # type: ignore[operator]
     }
-    left = left_to_people(look_of(criterion, version, REGION), reader=SYSTEM)
+    left = left_to_people(look_of(criterion, version), reader=SYSTEM)
     assert left is not None
     assert left.samples == len({name for name, _ in units})
     assert left.rest == sorted({name for name, _ in outside})
@@ -116,14 +116,14 @@ def test_of_units_that_a_sample_has_once() -> None:
     criterion = project.criteria.get(key="relevancy")
     samples = add_samples(project, ["b", "a", "c"])
     version = add_judge(project, "j", samples, [("a", "answer", 0.9), ("b", "answer", 0.6)], dimension="relevancy")
-    left = left_to_people(look_of(criterion, version, REGION), reader=SYSTEM)
+    left = left_to_people(look_of(criterion, version), reader=SYSTEM)
     assert left is not None
     # In import order.
     assert (left.samples, left.rest, left.unlabelled) == (3, ["b", "c"], ["b", "c"])
 
 
-def test_without_a_region_nothing_is_said() -> None:
+def test_where_it_decides_nothing_alone_nothing_is_said() -> None:
     project = make_project(criteria=["relevancy"])
     criterion = project.criteria.get(key="relevancy")
     version = add_judge(project, "j", add_samples(project, ["a"]), [("a", "answer", 0.9)], dimension="relevancy")
-    assert left_to_people(look_of(criterion, version, {**REGION, "distance": None}), reader=SYSTEM) is None
+    assert left_to_people(look_of(criterion, version, "with_a_person"), reader=SYSTEM) is None
