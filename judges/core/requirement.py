@@ -9,7 +9,7 @@ from typing import Any, cast
 from django.db import transaction
 from django.utils.translation import gettext as _
 
-from alignment.judging.decision import Endpoint, Name
+import alignment
 from annotate.core.errors import Invalid
 from annotate.core.trail import note
 from annotate.models import Criterion, Project, User
@@ -21,10 +21,10 @@ LOWEST_BAR = {Measure.KAPPA: 0.0, Measure.KAPPA_LESS_PEOPLE: -0.5}
 HIGHEST_RISK = LOWEST_COVERAGE = 0.5
 
 
-def endpoint_of(criterion: Criterion) -> Endpoint:
+def endpoint_of(criterion: Criterion) -> alignment.Endpoint:
     """As the statistics take it."""
     found = requirement_of(criterion)
-    return Endpoint(cast("Name", found.measure), found.bar, found.risk, found.coverage)
+    return alignment.Endpoint(cast("Any", found.measure), found.bar, found.risk, found.coverage)
 
 
 def requirement_of(criterion: Criterion) -> Requirement:
