@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests.browser.conftest import SUPPORT, Desk, Table
+from tests.browser.conftest import RELEVANCE, SUPPORT, Desk, Table, claims_in
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
@@ -141,6 +141,17 @@ def test_the_question_is_whole_beside_an_open_comment(set_table: SetTable, size:
     page.locator("#comment").fill(LONG)
     for part in (".ws-asked", "#options"):
         assert cut_off(page, part) <= 0, part
+
+
+def test_the_question_is_whole_where_its_claim_takes_two_lines(set_table: SetTable) -> None:
+    """Beside a list of more steps than it shows."""
+    texts = ("If only the upper part of it is cold, bleed the radiator", "Two turns are enough", "It is safe")
+    answer = ". ".join(texts) + "."
+    claims = claims_in(answer, *texts)
+    page = set_table(criteria=[HELPED, CORRECT, RELEVANCE], answer=answer, claims=claims, browser=LAPTOP).page
+    assert page.locator(".unit-text").bounding_box()["height"] > 40  # type: ignore[index]
+    assert cut_off(page, ".ws-steps") > 0
+    assert cut_off(page, ".ws-asked") <= 0
 
 
 def test_the_keys_fit_into_a_laptops_window(set_table: SetTable) -> None:
