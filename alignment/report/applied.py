@@ -111,12 +111,18 @@ def applied(
 @dataclass(frozen=True, slots=True)
 class Audit:
     """error: share of a sample's decisions that are wrong, averaged over the audited samples; its n counts units.
+    settled, scored, failed: of how many units people are done, how many of them the judge scored, and how many it was
+    asked about without a score; groups: those that they are of.
 
     alarm: the first labels of the sample by which it is shown that this is more than was certified; None: it is not.
     streaks: it would be, had errors not come in a row or all at once; a rise can't be told from a streak.
     """
 
     error: Estimate
+    settled: int
+    scored: int
+    failed: int
+    groups: int
     alarm: datetime | None
     streaks: bool
 
@@ -130,21 +136,32 @@ def audited(
 ) -> Audit:
     """The judge's decisions against people's, in the order in which people's first labels came (``arrived``, of the
     units to be counted, settled or not). The chance of a false alarm is at most 5 %, however often one looks, also
-    where errors come in streaks, and where what people differ on is settled late.
+    where errors come in streaks, and where what people differ on is settled late. What the judge was asked about and
+    did not score is decided wrongly, as in the rate that was certified; what it was not asked about is in neither.
 
     ``threshold``: the certified one, None for a judge that answers with labels. ``certified``: the error rate not to be
     exceeded, between 0 and 1.
     """
     # A label of a judge that was certified on scores is a failure, and the other way round.
     judged = Judged(reference, replace(said, numbers={}) if threshold is None else replace(said, labels={}))
-    units = sorted(arrived.keys() & judged.scores.keys())
-    decisions = decisions_at(judged, units, threshold)
-    waiting = [unit not in reference.positive for unit in units]
-    wrong = [decisions[unit] != reference.positive.get(unit, decisions[unit]) for unit in units]
+    units = sorted(arrived.keys() & said.asked)
+    scored = [unit for unit in units if unit in judged.scores]
+    decisions = decisions_at(judged, scored, threshold)
+    positive = reference.positive
+    waiting = [unit not in positive for unit in units]
+    wrong = [unit in positive and decisions.get(unit) != positive[unit] for unit in units]
     moments = sorted({arrived[unit] for unit in units})
     place = {moment: at for at, moment in enumerate(moments)}
     order = np.array([place[arrived[unit]] for unit in units], dtype=np.int64)
     clusters = reference.clusters(units)
     watch = watch_drift(wrong, clusters, order, certified, waiting=waiting, alpha=ALPHA)
-    alarm = None if watch.alarm is None else moments[int(watch.arrived[watch.alarm])]
-    return Audit(watch.error, alarm, watch.streaks)
+    settled = sorted(arrived.keys() & positive.keys())
+    return Audit(
+        error=watch.error,
+        settled=len(settled),
+        scored=len(positive.keys() & set(scored)),
+        failed=len(positive.keys() & set(units) - set(scored)),
+        groups=len(set(reference.clusters(settled))),
+        alarm=None if watch.alarm is None else moments[int(watch.arrived[watch.alarm])],
+        streaks=watch.streaks,
+    )

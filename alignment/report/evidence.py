@@ -68,6 +68,11 @@ class JudgeScores:
     def name(self) -> tuple[str, str, str]:
         return self.judge, self.version, self.dimension
 
+    @property
+    def asked(self) -> set[UnitKey]:
+        """Units that it was asked about, whatever came of that."""
+        return {*self.numbers, *self.labels, *self.failed}
+
     def without(self, samples: Collection[str]) -> Self:
         """Without what it said of these."""
         left: dict[str, Any] = {

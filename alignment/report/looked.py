@@ -19,7 +19,7 @@ from alignment.report.calibration import bins_for, chosen_calibrator, cutpoint_c
 from alignment.report.caveats import caveat_of
 from alignment.report.comparison import Comparison
 from alignment.report.decisions import Decided, on_test
-from alignment.report.drawn import Drawn, drawn
+from alignment.report.drawn import Drawn, drawn, settled_on
 from alignment.report.endpoint import decide, open_on, shown_on
 from alignment.report.evidence import Chance
 from alignment.report.judged import Judged
@@ -123,10 +123,13 @@ def _answers(judged: Judged) -> list[dict[str, Any]] | None:
 
 
 def _error(judged: Judged, decided: Decided) -> Estimate:
-    """Share of a group's decisions that are wrong, averaged over groups: what a drift watch holds audits against."""
+    """Share of a group's decisions that are wrong, averaged over groups: what a drift watch holds audits against. As
+    there, what the judge was asked about and did not score is decided wrongly."""
     reference, positive = judged.reference, judged.reference.positive
-    known = drawn(reference, whole_or_by_lot(reference.evidence, decided.decisions))
-    wrong = np.array([decided.decisions[unit] != positive[unit] for unit in known.units], dtype=np.float64)
+    asked = judged.said.asked
+    counted = [unit for unit in settled_on(reference, is_dev=False) if unit in asked]
+    known = drawn(reference, whole_or_by_lot(reference.evidence, counted))
+    wrong = np.array([decided.decisions.get(unit) != positive[unit] for unit in known.units], dtype=np.float64)
     row, first = cluster_rows(known.cluster)[0], np.unique(known.cluster, return_index=True)[1]
     shares = np.bincount(row, wrong) / np.bincount(row)
     probability, stratum = (np.array(column)[first] for column in known.design[1:])

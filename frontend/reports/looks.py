@@ -84,7 +84,7 @@ _FIGURES = (
     (
         "error",
         gettext_noop("Wrong decisions"),
-        gettext_noop("The share of a sample’s decisions that are wrong, averaged over samples."),
+        gettext_noop("The share of a sample’s decisions that are wrong, averaged over samples; no score counts as wrong."),
         "drift",
     ),
     (

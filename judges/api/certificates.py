@@ -117,7 +117,8 @@ class GateView(ProjectAPIView):
         (`no_certificate`); when it has ended, since judge or criterion changed (`judge_changed`, `criterion_changed`),
         what a look promises did (`out_of_date`), what was declared of its labels was taken back (`labels_undeclared`),
         there was another look (`looked_since`), or labels that came in since show that the judge errs more often than
-        certified (`drift`) or that it may (`drift_or_streak`); when the decision is `not_for_use` or `cannot_tell`; and
+        certified (`drift`) or that it may (`drift_or_streak`), or it scored too few of what people audited since
+        (`audits_unscored`); when the decision is `not_for_use` or `cannot_tell`; and
         when the lower bound of kappa is under a `min_kappa` that was asked for (`below_bar`).
         """
         return gate(

@@ -145,10 +145,17 @@ class Certificates(Shape):
     results = Certificate(many=True)
 
 
-class Drift(Shape, of=Watched, shows="certified_error units samples error alarm streaks chosen_by_score sentence"):
+class Drift(
+    Shape,
+    of=Watched,
+    shows="certified_error units samples error audits scored failed alarm streaks chosen_by_score sentence",
+):
     certified_error = Of("The upper bound of that on test; null: it can't be watched.", source="certified")
-    units = Of("That people audited since.")
+    units = Of("Of the error rate; audits that it rests on.")
     error = Estimate(allow_null=True, help_text="The share of wrong decisions so far.")
+    audits = Of("Units that people audited since, scored or not.")
+    scored = Of("That the certified version scored.")
+    failed = Of("That it was asked about and did not score: they count as wrong.")
     alarm = Moment(allow_null=True, help_text="By what was audited up to then it is shown.")
     streaks = Of("That would be shown, had errors not come in a row or all at once: it can't be told.")
     chosen_by_score = Of("Samples left out because they were chosen by their scores.", source="chosen")

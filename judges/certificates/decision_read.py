@@ -274,4 +274,17 @@ def _drifted(certificate: Certificate, drift: Drift | None) -> tuple[str, str] |
     if drift is not None and drift.streaks:
         unclear = _("Whether certificate %(n)s still holds cannot be told.") % given
         return "drift_or_streak", f"{unclear} {drift_sentence(drift)}"
-    return None
+    return None if drift is None else _unscored(certificate, drift)
+
+
+def _unscored(certificate: Certificate, drift: Drift) -> tuple[str, str] | None:
+    """Coverage holds at work, too: of too many audits the certified version said nothing."""
+    least = certificate.look.result["endpoint"]["coverage"]
+    if drift.groups < FEWEST_GROUPS or drift.scored >= least * drift.audits:
+        return None
+    said = _(
+        "Whether certificate %(n)s still holds cannot be told. The judge scored %(scored)s of %(audits)s units that "
+        "people audited since; at least %(least)s is asked for: run it on the others."
+    )
+    given = {"n": certificate.number, "scored": drift.scored, "audits": drift.audits}
+    return "audits_unscored", said % {**given, "least": f"{100 * least:g}%"}

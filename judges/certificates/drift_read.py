@@ -14,6 +14,7 @@ from django.db.models import Min, Q
 from django.db.models.functions import Coalesce, Collate
 from django.utils.formats import date_format
 from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 
 import alignment
 from annotate.core.blindness import SYSTEM
@@ -40,7 +41,9 @@ class Drift:
     """certified: the error rate not to be exceeded, the upper bound of that on test; None where there is none below 1,
     and so nothing to watch.
 
-    error: share of wrong decisions so far, as an estimate of `samples` and their `units`. alarm: what was audited up to
+    error: share of wrong decisions so far, as an estimate of `samples` and their `units`. audits: how many units were
+    audited, scored or not; scored, failed: how many of them the certified version scored, and was asked about without a
+    score, which counts as wrong; groups: those that they are of. alarm: what was audited up to
     then shows that the judge errs more often than certified. streaks: it would, had errors not come in a row or all at
     once. chosen: samples left out because they were chosen by their scores.
     """
@@ -50,6 +53,10 @@ class Drift:
     alarm: datetime | None
     streaks: bool
     chosen: int
+    audits: int = 0
+    scored: int = 0
+    failed: int = 0
+    groups: int = 0
 
     @property
     def units(self) -> int:
@@ -62,10 +69,10 @@ class Drift:
 
 def drift_of(certificate: Certificate) -> Drift:
     """Audits count when their first label came after the certificate, by people, on samples that it doesn't rest on,
-    and the certified version has scored them. Kept for as long as nothing is said or scored: every view of a page
+    and the certified version was asked about them. Kept for as long as nothing is said or scored: every view of a page
     asks."""
     data = hashlib.sha256(data_version(certificate.look.criterion).encode()).hexdigest()
-    found: Drift | None = cache.get(key := f"drift-in-order:{certificate.pk}:{data}")
+    found: Drift | None = cache.get(key := f"drift-of-audits:{certificate.pk}:{data}")
     if found is None:
         found = _drift_of(certificate)
         cache.set(key, found, timeout=KEPT_SECONDS)
@@ -88,16 +95,41 @@ def _drift_of(certificate: Certificate) -> Drift:
         return Drift(bound, None, None, False, len(chosen))
     scores = load_scores(look.criterion, look.version, look.dimension, new.keys(), reader=SYSTEM)
     found = alignment.report.audited(reference, scores, look.result["threshold"], arrived, bound)
-    return Drift(bound, found.error.as_dict(), found.alarm, found.streaks, len(chosen))
+    counts = {"audits": found.settled, "scored": found.scored, "failed": found.failed, "groups": found.groups}
+    return Drift(bound, found.error.as_dict(), found.alarm, found.streaks, len(chosen), **counts)
 
 
 def drift_sentence(drift: Drift) -> str:
     """What the watch shows, for people."""
+    return " ".join([_watched(drift), *_unscored(drift)])
+
+
+def _unscored(drift: Drift) -> list[str]:
+    """How many audited units have no score, and what becomes of them."""
+    said, not_asked = [], drift.audits - drift.scored - drift.failed
+    if drift.failed:
+        text = ngettext(
+            "%(n)s audited unit that it could not score counts as wrong.",
+            "%(n)s audited units that it could not score count as wrong.",
+            drift.failed,
+        )
+        said.append(text % {"n": drift.failed})
+    if not_asked:
+        text = ngettext(
+            "%(n)s audited unit is left out: the judge was not asked about it.",
+            "%(n)s audited units are left out: the judge was not asked about them.",
+            not_asked,
+        )
+        said.append(text % {"n": not_asked})
+    return said
+
+
+def _watched(drift: Drift) -> str:
     if drift.certified is None:
         return _("Drift is not watched: the certified error rate has no upper bound below 1.")
     given: dict[str, object] = {"certified": figure(drift.certified)}
     if not drift.units or drift.error is None:
-        return _("No audit labels yet, so no drift can show (certified was at most %(certified)s).") % given
+        return _("No audits to go by yet, so no drift can show (certified was at most %(certified)s).") % given
     error = drift.error
     given |= {"units": drift.units, "samples": drift.samples, "rate": figure(error["value"])}
     given |= {"low": figure(error["low"]), "high": figure(error["high"])}

@@ -197,3 +197,15 @@ def test_the_endpoint_goes_with_the_evidence():
     assert evidence_from_dict(before).endpoint == Endpoint()
     assert isinstance(evidence_from_dict(before), Evidence)
     assert np.isfinite(look(world(60)).row["kappa"]["value"])
+
+
+def test_the_certified_error_rate_counts_what_was_not_scored_as_wrong():
+    """As the watch does with audits; what nobody asked about is in neither."""
+    found = world()
+    gone = {unit for unit in found.judges[0].numbers if unit[0].endswith("7") and not found.is_dev[unit[0]]}
+    bare = without_scores(found, gone.__contains__)
+    failed = replace(bare, judges=[replace(bare.judges[0], failed=dict.fromkeys(gone, "refused"))])
+    whole, unasked, refused = (look(one).row["error"] for one in (found, bare, failed))
+    wrong = sum(fp + fn for _, fp, fn, _ in look(bare).test.values())
+    assert refused["n"] == whole["n"] == unasked["n"] + len(gone)
+    assert refused["value"] == pytest.approx((wrong + len(gone)) / whole["n"])

@@ -157,7 +157,7 @@ def test_a_certificate_is_issued_and_shown(grade: Criterion, page_of: PageOf) ->
     text = text_of(client)
     for words in (
         "The certificate is issued.", "Certificate 1", "holds", certificate.judge_hash, look.fingerprint,
-        "No audit labels yet, so no drift can show", "What its decision rests on", "<bdi>ann</bdi>, <bdi>ben</bdi>",
+        "No audits to go by yet, so no drift can show", "What its decision rests on", "<bdi>ann</bdi>, <bdi>ben</bdi>",
         "Issued", "Admin", "**Passed:** May decide together with a person.", "&#x27;a &amp; b&#x27; --format markdown",
     ):  # fmt: skip
         assert words in text, words

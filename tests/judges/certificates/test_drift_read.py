@@ -73,7 +73,7 @@ def test_before_any_audit(certificate: Certificate) -> None:
     drift = drift_of(certificate)
     bound = certificate.look.result["error"]["high"]
     assert (drift.certified, drift.units, drift.alarm) == (bound, 0, None)
-    assert drift_sentence(drift) == f"No audit labels yet, so no drift can show (certified was at most {bound:.3f})."
+    assert drift_sentence(drift) == f"No audits to go by yet, so no drift can show (certified was at most {bound:.3f})."
 
 
 def test_the_certified_rate_is_the_upper_bound_on_test(certificate: Certificate) -> None:
@@ -135,6 +135,35 @@ def test_errors_in_a_row_or_at_once_are_no_alarm_and_fail_the_gate(grade: Criter
     assert refusal.value.code == "drift_or_streak"
 
 
+def test_audits_that_the_judge_fails_to_score_are_wrong(grade: Criterion, certificate: Certificate) -> None:
+    """Else a judge that refuses what is hard keeps its certificate."""
+    extra = audit(grade, [False] * 80, scored=False)
+    said = [(name, "answer", None if place % 5 in (1, 3) else 1.0) for place, name in enumerate(sorted(extra)[:80])]
+    add_judge(grade.project, "good", extra, said, dimension="grade")
+    arrive(grade, "n", certificate.created_at + timedelta(days=1))
+    drift = drift_of(certificate)
+    assert (drift.audits, drift.scored, drift.failed, drift.units) == (80, 48, 32, 80)
+    assert gate(project=grade.project, criterion_key="grade", judge_name="good").code == "drift"
+    assert "32 audited units that it could not score count as wrong." in drift_sentence(drift)
+    assert shapes.Drift.show(drift)["failed"] == 32
+
+
+def test_audits_that_the_judge_was_not_asked_about_leave_it_open(grade: Criterion, certificate: Certificate) -> None:
+    """Too few of them are scored to know, once there are thirty; running the judge mends it."""
+    extra = audit(grade, [False] * 29, scored=False)
+    assert gate(project=grade.project, criterion_key="grade", judge_name="good").passed
+    extra |= audit(grade, [False], start="o", scored=False)
+    found = gate(project=grade.project, criterion_key="grade", judge_name="good")
+    assert (found.code, found.sentence) == (
+        "audits_unscored",
+        "Whether certificate 1 still holds cannot be told. The judge scored 0 of 30 units that people audited since; "
+        "at least 90% is asked for: run it on the others.",
+    )
+    names = [name for name in extra if name[0] in "no"]
+    add_judge(grade.project, "good", extra, [(name, "answer", 1.0) for name in names[:27]], dimension="grade")
+    assert gate(project=grade.project, criterion_key="grade", judge_name="good").passed
+
+
 def test_a_new_certificate_is_watched_from_the_start(grade: Criterion, certificate: Certificate) -> None:
     audit(grade, [True] * 40)
     assert drift_of(certificate).streaks
@@ -160,8 +189,9 @@ def test_what_does_not_count(grade: Criterion, samples: dict[str, Sample], certi
     assert drift_of(certificate).units == 0
     names = [(name, "answer", 1.0) for name in extra if name.startswith("bare")]
     add_judge(grade.project, "good", extra, names, dimension="grade", label="2")
-    add_judge(grade.project, "good", extra, [("bare000", "answer", None)], dimension="grade")
-    assert drift_of(certificate).units == 0
+    drift = drift_of(certificate)
+    assert (drift.units, drift.audits, drift.scored) == (0, 5, 0)
+    assert drift_sentence(drift).endswith("5 audited units are left out: the judge was not asked about them.")
     # People who cancel each other out.
     tied = audit(grade, [True], start="tie")
     add_labels(grade, tied, [("tie000", "answer", who, 5) for who in ("ben", "cy")])

@@ -297,7 +297,7 @@ def test_markdown_for_a_pull_request(project: Project, grade: Criterion) -> None
         "good", "1", "grade v1", f"{kappa['value']:.3f} [{kappa['low']:.3f}, {kappa['high']:.3f}]", "96.96%",
         str(kappa["n"]), str(kappa["clusters"]), "0.4",
     ]  # fmt: skip
-    assert drift.startswith("No audit labels yet")
+    assert drift.startswith("No audits to go by yet")
     nothing = gate_markdown(gate(project=project, criterion_key="support", judge_name="good", min_kappa=0.2))
     assert nothing == "**Failed:** “good” has no certificate for “support”."
 
