@@ -173,21 +173,21 @@ def people_behind(look: Look, *, reader: Reader) -> list[str]:
     return [called[name] for name in names]
 
 
+def looks_at(criterion: Criterion) -> QuerySet[Look]:
+    """Every look at the criterion, of any version and with any judge, the latest first."""
+    return Look.objects.filter(project=criterion.project_id, criterion_key=criterion.key)
+
+
 def next_look(criterion: Criterion) -> int:
     """The number that the next look at the criterion would have, with whichever judge."""
-    last = _ledger(criterion).aggregate(last=Max("number"))["last"]
+    last = looks_at(criterion).aggregate(last=Max("number"))["last"]
     return (last or 0) + 1
 
 
 def later_look(look: Look) -> Look | None:
     """The latest look with the same judge at the same thing, where it came after this one."""
-    looks = _ledger(look.criterion).filter(judge=look.judge, dimension=look.dimension)
+    looks = looks_at(look.criterion).filter(judge=look.judge, dimension=look.dimension)
     return looks.filter(number__gt=look.number).defer("samples").first()
-
-
-def _ledger(criterion: Criterion) -> QuerySet[Look]:
-    """Every look at the criterion, of any version and with any judge, the latest first."""
-    return Look.objects.filter(project=criterion.project_id, criterion_key=criterion.key)
 
 
 def _latest(criterion: Criterion, judge: Judge, dimension: str | None) -> Certificate | None:

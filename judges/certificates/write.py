@@ -14,7 +14,7 @@ from annotate.core.errors import Conflict, Invalid
 from annotate.core.text_tables import in_words
 from annotate.core.trail import note
 from annotate.models import Criterion, Project, Rater, User
-from judges.certificates.decision_read import later_look, next_look
+from judges.certificates.decision_read import later_look, looks_at, next_look
 from judges.models import PROMISE, Certificate, JudgeVersion, Look
 from judges.reports.evidence import evidence_of_look, fingerprint_of, groups_with
 
@@ -27,8 +27,8 @@ def look_at_test(
     user: User | None = None,
     expected: int | None = None,
 ) -> Look:
-    """What the judge is worth on the samples that nothing was chosen on; the earlier look when nothing changed since,
-    unless it is out of date.
+    """What the judge is worth on the samples that nothing was chosen on; its latest look there when nothing changed
+    since, unless that is out of date.
 
     Raises Invalid for a judge that the project doesn't have or that measures several things of which none is named, and
     Conflict, spending nothing, when there is nothing to see, or when another look would have this number than the one
@@ -66,11 +66,10 @@ def look_at_test(
         groups = groups_with(rests_on.samples(), evidence.groups)
         rests_on = replace(rests_on, groups=groups, chances=evidence.chances)
         fingerprint = fingerprint_of(rests_on, {"what": "look"})
-        same = Look.objects.filter(
-            criterion=criterion, judge__name=judge_name, fingerprint=fingerprint, promise=PROMISE
-        ).first()
-        if same is not None:
-            return same
+        # Only the latest: what was changed and changed back since is another look, and an earlier one ends nothing.
+        latest = looks_at(criterion).filter(judge__name=judge_name, dimension=said.dimension).first()
+        if latest is not None and not latest.is_out_of_date and latest.fingerprint == fingerprint:
+            return latest
         number = next_look(criterion)
         if expected not in (None, number):
             raise Conflict(

@@ -173,3 +173,20 @@ def test_what_is_declared_after_a_look_is_paid(grade: Criterion) -> None:
     assert (second.number, second.level) == (2, level_of_look(2))
     assert [look.result["endpoint"]["bar"] for look in (first, second)] == [0.4, 0.9]
     assert look_at_test(criterion=grade, judge_name="good") == second
+
+
+def test_what_is_declared_and_taken_back_is_paid_as_well(project: Project, grade: Criterion) -> None:
+    """The judge's latest look is shown again, and no earlier one: that couldn't be certified."""
+    first = look_at_test(criterion=grade, judge_name="good")
+    issue_certificate(look=first)
+    declared = {"measure": "kappa", "risk": 0.1, "coverage": 0.9}
+    require(criterion=grade, bar=0.5, **declared)
+    assert look_at_test(criterion=grade, judge_name="good").number == 2
+    require(criterion=grade, bar=0.4, **declared)
+    third = look_at_test(criterion=grade, judge_name="good")
+    assert (third.number, third.level, third.fingerprint) == (3, level_of_look(3), first.fingerprint)
+    assert third.result["figure"]["low"] < first.result["figure"]["low"]
+    assert gate(project=project, criterion_key="grade", judge_name="good").code == "looked_since"
+    issue_certificate(look=third)
+    assert gate(project=project, criterion_key="grade", judge_name="good").passed
+    assert look_at_test(criterion=grade, judge_name="good") == third
