@@ -272,24 +272,28 @@ class Case:
         return self._with(value, low, high, f"{self.name}; Clopper-Pearson, of {m:.4g} effective trials")
 
     def of_weighted_share(self, value: float, error: float, heaviest: float, df: float) -> Estimate:
-        """The same where clusters weigh unequally, ``heaviest``: the share of all weight that a cluster has at most.
+        """``with_one_more`` of a share whose clusters weigh unequally, ``heaviest``: the share of all weight that a
+        cluster has at most."""
+        steps = heaviest * value / (1 + heaviest), heaviest * (1 - value) / (1 + heaviest)
+        return self.with_one_more(value, error / (1 + heaviest), steps, df, f"{self.name}; Clopper-Pearson, weighted")
 
-        Few heavy ones that are hit would make the error too short, as they may have been missed. So either end is that
-        of the data with one more of the heaviest clusters on its side, as Clopper and Pearson have one more trial.
+    def with_one_more(self, value: float, error: float, steps: tuple[float, float], df: float, method: str) -> Estimate:
+        """Of a proportion of which few heavy trials that went one way would make the error too short, as they may have
+        been missed: either end is that of the data with one more of them on its side, as Clopper and Pearson have one
+        more trial. ``steps``: how far that moves the value down, and up.
 
         Source: for weighted sums of Poisson counts Fay & Feuer (1997), Stat. Med. 16.
         """
         level = self.plan.level
 
-        def upper(share: float) -> float:
-            more = (share + heaviest) / (1 + heaviest)
-            variance = (error**2 + (heaviest * (1 - share)) ** 2) / (1 + heaviest) ** 2
+        def upper(share: float, step: float) -> float:
+            more, variance = share + step, error**2 + step**2
             if more >= 1 or variance <= 0:
                 return 1.0
             m = self._fewer(more * (1 - more) / variance, min(self.clusters - 1, df))
             return float(betaincinv(more * m, (1 - more) * m, (1 + level) / 2))
 
-        return self._with(value, 1 - upper(1 - value), upper(value), f"{self.name}; Clopper-Pearson, weighted")
+        return self._with(value, 1 - upper(1 - value, steps[0]), upper(value, steps[1]), method)
 
     def _fewer(self, trials: float, df: float) -> float:
         """Of how many trials one may speak whose error was estimated with so many degrees of freedom."""

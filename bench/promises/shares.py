@@ -66,6 +66,25 @@ def after_the_queue(rng: np.random.Generator, size: int) -> Estimate:
     return corrected_rate(*given, probability=chance, stratum=said[at], interval="jackknife").rate
 
 
+#: Labels, other answers, share that passes, TPR and TNR of a judge that is hardly ever wrong, and what was before.
+GOOD_JUDGES = (
+    (20, 1000, 0.85, 1.0, 0.8, "67%"),
+    (30, 10000, 0.5, 0.97, 1.0, "55%"),
+    (100, 20000, 0.97, 1.0, 0.8, "63%"),
+)
+
+
+def by_a_good_judge(
+    rng: np.random.Generator, labels: int, others: int, passes: float, tpr: float, tnr: float
+) -> Estimate:
+    """PPI++ of few labels and many answers."""
+    human = rng.random(labels + others) < passes
+    said = np.where(human, rng.random(human.size) < tpr, rng.random(human.size) >= tnr).astype(float)
+    at = np.arange(human.size)
+    given = human[:labels].astype(float), said[:labels], at[:labels], said[labels:], at[labels:]
+    return ppi_mean(*given, bounds=(0.0, 1.0), interval="jackknife").tuned
+
+
 def rows(runs: float) -> Iterator[Row]:
     worlds = max(40, round(RUNS * runs))
     for passes, before in ((0.7, ""), (0.95, "88%"), (0.97, "80%"), (0.98, "86%")):
@@ -78,6 +97,11 @@ def rows(runs: float) -> Iterator[Row]:
         rng = np.random.default_rng([SEED, 6, size])
         rates = [after_the_queue(rng, size) for _ in range(worlds)]
         yield _row(f"corrected, after the outcome queue of {size:,} answers, 0.85 pass", before, rates, 0.85)
+    for labels, others, passes, tpr, tnr, before in GOOD_JUDGES:
+        rng = np.random.default_rng([SEED, 6, labels, others])
+        means = [by_a_good_judge(rng, labels, others, passes, tpr, tnr) for _ in range(worlds)]
+        world = f"PPI++, {labels} labels, {others:,} answers, TPR {tpr}, TNR {tnr}, {passes} pass"
+        yield _row(world, before, means, passes)
 
 
 def _row(world: str, before: str, found: list[Estimate], truth: float) -> Row:

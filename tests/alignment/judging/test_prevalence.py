@@ -423,3 +423,13 @@ def test_undefined_means(rng):
 def test_columns_of_scores_that_cannot_be(given, message):
     with pytest.raises(ValueError, match=message):
         ppi_mean(*given, **INFLUENCE)
+
+
+def test_errors_that_few_labels_did_not_show_count():
+    """A judge that people never contradict on 30 labels may be wrong on one in twenty of 10,000 others."""
+    human, other = np.arange(30) < 15, np.arange(10000) < 4850
+    given = human.astype(float), human.astype(float), range(30), other.astype(float), range(30, 10030)
+    found = ppi_mean(*given, bounds=(0.0, 1.0), interval="jackknife").tuned
+    assert found.value == pytest.approx(0.485, abs=0.001)
+    assert found.low < 0.44
+    assert found.high > 0.53
