@@ -55,7 +55,7 @@ def roc_auc(
     influence = sums_by(row, (wins - value) / np.where(human, positives, negatives), rows)
 
     case = Case(plan, name, human.size, rows, (0.0, 1.0))
-    if plan.kind == "auto" and plan.refusal(rows) is None:
+    if plan.is_best and plan.refusal(rows) is None:
         return case.by_logit(value, standard_error(influence))
 
     _, place = np.unique(scores, return_inverse=True)

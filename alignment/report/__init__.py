@@ -24,7 +24,6 @@ from alignment.report.evidence import (
     Value,
     evidence_as_dict,
     evidence_from_dict,
-    generator,
 )
 from alignment.report.judged import Judged, judge_titles
 from alignment.report.looked import Looked, looked

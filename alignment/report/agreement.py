@@ -11,16 +11,16 @@ from alignment.agreement.summary import agreement_summary
 from alignment.base.estimate import Estimate
 from alignment.base.ratings import Ratings
 from alignment.report.comparison import Comparison
-from alignment.report.evidence import UnitKey, Value, generator
+from alignment.report.evidence import UnitKey, Value
 from alignment.report.reference import Reference
 
 MAX_PEOPLE = 20
 
 
-def agreement_figures(criterion: str, ratings: Ratings, seed: int) -> dict[str, Any]:
+def agreement_figures(criterion: str, ratings: Ratings) -> dict[str, Any]:
     """Every agreement statistic of the ratings of the criterion with this key."""
-    summary = agreement_summary(ratings, generator(seed, "agreement", criterion))
-    pairs = pairwise(ratings, rng=generator(seed, "pairs", criterion))
+    summary = agreement_summary(ratings, interval="jackknife")
+    pairs = pairwise(ratings, interval="jackknife")
     return {
         "criterion": criterion,
         "scale": ratings.scale,
@@ -48,7 +48,7 @@ def agreement_figures(criterion: str, ratings: Ratings, seed: int) -> dict[str, 
 
 def people_among_themselves(reference: Reference) -> Estimate:
     """Mean kappa of pairs of people, on pass and fail where the criterion has them, else on its labels."""
-    return mean_pairwise_kappa(reference.base, rng=reference.rng("people"))
+    return mean_pairwise_kappa(reference.base, interval="jackknife")
 
 
 def kappa_matrix(reference: Reference, comparisons: Sequence[Comparison], titles: Sequence[str]) -> dict[str, Any]:
@@ -69,7 +69,7 @@ def kappa_matrix(reference: Reference, comparisons: Sequence[Comparison], titles
     # Sorted by name p0, p1, p10, p2 …: the table below goes by our own order, so that doesn't matter.
     ratings = _joined(reference, people, [values for _, values in judges])
     cells: dict[tuple[str, str], dict[str, Any]] = {}
-    for pair in pairwise(ratings, rng=reference.rng("matrix")):
+    for pair in pairwise(ratings, interval="jackknife"):
         cell = {"kappa": pair.kappa.value, "low": pair.kappa.low, "high": pair.kappa.high, "reason": pair.kappa.reason}
         cells[pair.a, pair.b] = cells[pair.b, pair.a] = {"n": pair.n, **cell}
     counts = dict(zip(*np.unique(ratings.rater, return_counts=True), strict=True))

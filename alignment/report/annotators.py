@@ -49,9 +49,6 @@ class Listed:
         """Those shown, and all together."""
         return len(self.names) + 1
 
-    def rng(self, figure: str) -> np.random.Generator:
-        return self.reference.rng("annotators", figure)
-
 
 def listed_people(reference: Reference) -> Listed:
     """Of more than 30 people those with the most units are shown."""
@@ -88,21 +85,17 @@ def _samples(base: Ratings) -> Ints:
     return np.bincount(pairs // max(present.size, 1), minlength=len(base.raters))
 
 
-def shares(
-    hit: Array, cluster: Ints, group: Ints, groups: int, plan: Plan, *, name: str, undefined: Remark
-) -> list[Estimate]:
-    """Of each group 0..groups-1 the share of its trials that hit; the three arrays have shape (trials,).
-
-    What ``proportion`` gives for each group alone; but where a bootstrap is asked for, influence functions: for each of
-    hundreds of groups it would take seconds. n counts a group's trials.
+def shares(hit: Array, cluster: Ints, group: Ints, groups: int, *, name: str, undefined: Remark) -> list[Estimate]:
+    """Of each group 0..groups-1 what ``proportion`` gives for it alone: the share of its trials that hit; n counts
+    them. The three arrays have shape (trials,).
 
     >>> found = shares(
-    ...     np.array([1, 0, 1]), np.array([1, 2, 3]), np.array([0, 0, 2]), 3, Plan("influence", None, 0.95),
-    ...     name="share", undefined=NO_UNITS,
+    ...     np.array([1, 0, 1]), np.array([1, 2, 3]), np.array([0, 0, 2]), 3, name="share", undefined=NO_UNITS,
     ... )
     >>> [each.value for each in found]
     [0.5, None, 1.0]
     """
+    plan = Plan("jackknife", None, LEVEL)
     present, code = renumbered(cluster)
     cells, row = renumbered(group * max(present.size, 1) + code)
     filled, of = renumbered(cells // max(present.size, 1))
@@ -112,22 +105,15 @@ def shares(
     value = sums_by(of, hits, filled.size) / n
     whole = sums_by(of, hits != np.floor(hits), filled.size) == 0
     clusters_of = np.bincount(of, minlength=filled.size)
-    if plan.is_best:
-        left = ratio((value * n)[of] - hits, n[of] - trials)
-        errors = np.nan_to_num(standard_errors(left, of, filled.size)) * np.sqrt(1 - 1 / np.maximum(clusters_of, 1))
-    else:
-        errors = standard_errors((hits - value[of] * trials) / n[of], of, filled.size)
+    left = ratio((value * n)[of] - hits, n[of] - trials)
+    errors = np.nan_to_num(standard_errors(left, of, filled.size)) * np.sqrt(1 - 1 / np.maximum(clusters_of, 1))
 
-    estimates = [Estimate.undefined(undefined, method=name, level=plan.level)] * groups
+    estimates = [Estimate.undefined(undefined, method=name, level=LEVEL)] * groups
     columns = (filled, value, errors, n.astype(np.int64), clusters_of, whole)
     for place, share, error, count, clusters, is_whole in zip(*(column.tolist() for column in columns), strict=True):
         case = Case(plan, name, count, clusters, (0.0, 1.0))
-        if plan.refusal(clusters) is not None:
-            estimates[place] = case.without_interval(share)
-        elif plan.is_best:
-            estimates[place] = case.of_trials(share, error, is_whole)
-        else:
-            estimates[place] = case.by_influence(share, error)
+        refused = plan.refusal(clusters) is not None
+        estimates[place] = case.without_interval(share) if refused else case.of_trials(share, error, is_whole)
     return estimates
 
 
@@ -157,7 +143,7 @@ def own_consistency(people: Listed) -> list[Estimate]:
         np.concatenate([base.rater, np.array([rater_of[row.rater] for row in before], dtype=np.int64)]),
         np.concatenate([base.value, encode_values(values, base.levels, "value")]),
         np.concatenate([base.cluster, cluster[unit]]),
-        rng=people.rng("consistency"),
+        interval="jackknife",
     )
     by_code = {one.rater: one.agreement for one in found.raters}
     return [*(by_code[str(code)] for code in people.shown), found.pooled.agreement]
@@ -212,7 +198,6 @@ def by_week(people: Listed) -> tuple[dict[str, Any], list[list[dict[str, Any] | 
         cluster,
         row * len(kept) + week,
         people.rows * len(kept),
-        Plan("auto", people.rng("weeks"), LEVEL),
         name=PERCENT,
         undefined=NO_UNITS,
     )
@@ -243,7 +228,7 @@ def annotator_figures(reference: Reference) -> dict[str, Any]:
     """
     people = listed_people(reference)
     base = people.base
-    rest = agreement_with_rest(base, people.names, rng=people.rng("rest"))
+    rest = agreement_with_rest(base, people.names, interval="jackknife")
     weeks, weekly = by_week(people)
     model, modelled = _model(people)
     rows = [
@@ -287,7 +272,7 @@ def _rates(people: Listed) -> list[dict[str, Any] | None]:
     """Of what the others pass (fail) the share that one passes (fails); None without passes."""
     if people.reference.passing is None:
         return [None] * people.rows
-    found = annotator_errors(people.base, [True], annotators=people.names, rng=people.rng("rates"))
+    found = annotator_errors(people.base, [True], annotators=people.names, interval="jackknife")
     return [estimates_as_dicts(one, ("tpr", "tnr")) for one in (*found.annotators, found.together)]
 
 

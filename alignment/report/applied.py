@@ -48,7 +48,6 @@ def applied(
     *,
     chances: Mapping[str, tuple[float, int]],
     higher_is_better: bool,
-    rng: np.random.Generator,
     passes: Sequence[bool] | None = None,
     groups: Mapping[str, str],
 ) -> Applied:
@@ -101,7 +100,7 @@ def applied(
             others,
             probability=[chance.probability for chance in drawn],
             stratum=[chance.stratum for chance in drawn],
-            rng=rng,
+            interval="jackknife",
         ),
         # By the groups on test, and those that hold the rarer of people's verdicts.
         caveat=interval_caveat(clusters=len(set(labelled)), rarer=rarer_samples(people, labelled)),

@@ -132,7 +132,7 @@ def calibration_on_dev(judged: Judged) -> Calibration | NotFitted:
         if isinstance(found, NotFitted):
             refused[method] = found.reason
         else:
-            figures[method] = figures_of(judged, columns, found, method)
+            figures[method] = figures_of(columns, found)
     return Calibration(columns, figures, refused, _chosen(figures, refused))
 
 
@@ -150,8 +150,7 @@ def _chosen(figures: dict[Probable, CalibrationFigures], refused: dict[Probable,
     return NotFitted(remark("no_method", platt=reasons["platt"], isotonic=reasons["isotonic"]))
 
 
-def figures_of(judged: Judged, columns: Columns, found: CrossFit, name: str) -> CalibrationFigures:
-    """Kappa, Brier, ECE and the rest; `name` keeps their bootstraps apart."""
+def figures_of(columns: Columns, found: CrossFit) -> CalibrationFigures:
     return calibration_figures(
         found.verdict,
         columns.human,
@@ -159,7 +158,7 @@ def figures_of(judged: Judged, columns: Columns, found: CrossFit, name: str) -> 
         probability=found.probability,
         levels=columns.levels,
         bins=bins_for(columns.score.size),
-        rng=judged.rng(f"calibration {name}"),
+        interval="jackknife",
     )
 
 
@@ -197,7 +196,7 @@ def probability_figures(judged: Judged) -> dict[str, Any]:
         "samples": int(found.columns.sample.max()) + 1,
         **chosen,
         "constant": {"share": share, "brier": share * (1 - share), "log_loss": float(entr(share) + entr(1 - share))},
-        "as_is": _as_is(judged, found.columns),
+        "as_is": _as_is(found.columns),
         "methods": {
             method: _row(found.figures[method]) if method in found.figures else {"reason": found.refused[method]}
             for method in METHODS
@@ -219,7 +218,7 @@ def grade_figures(judged: Judged) -> dict[str, Any] | None:
     if isinstance(found, NotFitted):
         kappa = Estimate.undefined(found.reason)
     else:
-        kappa = figures_of(judged, columns, found, "cutpoints").kappa
+        kappa = figures_of(columns, found).kappa
     return {
         "reason": None,
         "kappa": kappa.as_dict(),
@@ -229,11 +228,11 @@ def grade_figures(judged: Judged) -> dict[str, Any] | None:
     }
 
 
-def _as_is(judged: Judged, columns: Columns) -> dict[str, Any] | None:
+def _as_is(columns: Columns) -> dict[str, Any] | None:
     if columns.score.min() < 0 or columns.score.max() > 1:
         return None
     likely = columns.score if columns.higher_is_better else 1 - columns.score
-    return _row(figures_of(judged, columns, CrossFit(likely, likely >= 0.5, columns.fold), "as it is"))
+    return _row(figures_of(columns, CrossFit(likely, likely >= 0.5, columns.fold)))
 
 
 def _row(figures: CalibrationFigures) -> dict[str, Any]:

@@ -221,15 +221,14 @@ def _pair(
     people = [human[unit] for unit in units]
     said = [first.said[unit] for unit in units], [second.said[unit] for unit in units]
     groups = reference.clusters(units)
-    rng = reference.rng("compared", about=(*first.scores.name, *second.scores.name))
     if reference.passing is not None:
         one, other = (np.array(column, dtype=np.float64) for column in said)
-        found: Any = paired_at_thresholds(one, other, people, groups, (0.5, 0.5), rng=rng, among=among)
+        found: Any = paired_at_thresholds(one, other, people, groups, (0.5, 0.5), interval="jackknife", among=among)
     else:
         ratings = reference.ratings
         # Judges that answer with labels have levels to choose from.
         assert ratings.levels is not None
-        asked: Any = {"scale": ratings.scale, "levels": ratings.levels, "rng": rng, "among": among}
+        asked: Any = {"scale": ratings.scale, "levels": ratings.levels, "interval": "jackknife", "among": among}
         found = paired_labels(people, *said, groups, **asked)
     flips: Flips = found.flips
     return {

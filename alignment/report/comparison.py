@@ -142,7 +142,7 @@ def _roc_auc(judged: Judged) -> dict[str, Any]:
     reason = judged.refusal()
     if reason is not None:
         return Estimate.undefined(reason, method="ROC AUC").as_dict()
-    return judged.roc_auc(judged.decided, "roc_auc").as_dict()
+    return judged.roc_auc(judged.decided).as_dict()
 
 
 def _best(judged: Judged) -> dict[str, Any]:
@@ -168,7 +168,7 @@ def _label_agreement(judged: Judged) -> dict[str, Any] | None:
         judged.reference.clusters(units),
         scale=judged.reference.ratings.scale,
         levels=judged.reference.ratings.levels,
-        rng=judged.rng("labels"),
+        interval="jackknife",
     )
     return estimates_as_dicts(found, ("percent", "kappa", "linear", "quadratic"))
 

@@ -161,7 +161,7 @@ def _measured(judged: Judged, decisions: dict[UnitKey, bool], threshold: float |
     positive = [judged.reference.positive[unit] for unit in decisions]
     clusters = judged.reference.clusters(decisions)
     passed = np.fromiter(decisions.values(), np.float64, len(decisions))
-    found = at_threshold(passed, positive, clusters, 0.5, rng=judged.rng("dev at_threshold"), level=LEVEL)
+    found = at_threshold(passed, positive, clusters, 0.5, interval="jackknife", level=LEVEL)
     pair = Ratings.from_columns(
         [*decisions, *decisions],
         ["human"] * len(decisions) + ["judge"] * len(decisions),
@@ -170,7 +170,7 @@ def _measured(judged: Judged, decisions: dict[UnitKey, bool], threshold: float |
         scale="binary",
         levels=[False, True],
     )
-    ac1 = gwet_ac1(pair, rng=judged.rng("dev ac1"), level=LEVEL)
+    ac1 = gwet_ac1(pair, interval="jackknife", level=LEVEL)
     row = {
         "threshold": threshold,
         "split": "dev",

@@ -107,7 +107,7 @@ def decision_on_dev(one: Comparison, less_people: Estimate, caveat: Remark | Non
     beside = Beside(
         kappa=Estimate(**row["kappa"]),
         less_people=less_people,
-        auc=None if row["reason"] is not None else judged.roc_auc(judged.dev, "dev roc_auc"),
+        auc=None if row["reason"] is not None else judged.roc_auc(judged.dev),
         open_units=open_on(evidence, is_dev=True),
         caveat=caveat,
     )

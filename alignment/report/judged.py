@@ -89,9 +89,8 @@ class Judged:
         scores, positive, _ = self.columns(units)
         return sweep(scores, positive, higher_is_better=self.said.higher_is_better)
 
-    def roc_auc(self, units: list[UnitKey], figure: str, level: float = 0.95) -> Estimate:
-        higher = self.said.higher_is_better
-        return roc_auc(*self.columns(units), higher_is_better=higher, rng=self.rng(figure), level=level)
+    def roc_auc(self, units: list[UnitKey]) -> Estimate:
+        return roc_auc(*self.columns(units), higher_is_better=self.said.higher_is_better, interval="jackknife")
 
     def refusal(self) -> Remark | None:
         """Why the judge can't be compared with pass and fail, or None when it can."""

@@ -2,21 +2,16 @@
 might be against the truth, since the people it is compared with err too.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, cast
 
 import numpy as np
 
 from alignment.base.estimate import Estimate, Remark, estimates_as_dicts, remark
-from alignment.base.interval import Kind
 from alignment.base.ratings import Ratings
-from alignment.judging.alternative_annotator import (
-    MIN_ITEMS,
-    AnnotatorTest,
-    alternative_annotator_test,
-)
-from alignment.judging.ceiling import AnnotatorCeiling, CeilingVerdict, HumanCeiling, human_ceiling
+from alignment.judging.alternative_annotator import MIN_ITEMS, AnnotatorTest, alternative_annotator_test
+from alignment.judging.ceiling import AnnotatorCeiling, CeilingVerdict, human_ceiling
 from alignment.judging.noise import Model, judge_under_noise
 from alignment.report.comparison import Comparison
 from alignment.report.decisions import LEVEL
@@ -90,9 +85,8 @@ def beside_people(reference: Reference, one: Comparison) -> dict[str, Any]:
         verdict = str(CeilingVerdict.NOT_ENOUGH)
         return {**found, **means, "verdict": verdict, "annotators": [], "left_out": 0, "test": None}
     ratings = with_judge(reference, one, only_judged=True)
-    ceiling = _ceiling(reference, one, ratings)
-    rng = reference.rng("alternative annotator", about=one.said.name)
-    test = alternative_annotator_test(ratings, JUDGE, EPSILON, interval=_interval(ratings), rng=rng)
+    ceiling = human_ceiling(ratings, JUDGE, interval="jackknife")
+    test = alternative_annotator_test(ratings, JUDGE, EPSILON, interval="jackknife")
     names = reference.ratings.raters
     rows = [
         _person(name, row, tested)
@@ -129,7 +123,7 @@ def ceiling_difference(
     ratings = with_judge(reference, one, only_judged=True)
     units = cast("tuple[UnitKey, ...]", ratings.unit_ids or ())
     stands_for = None if weights is None else [weights.get(unit, 0.0) for unit in units]
-    return _ceiling(reference, one, ratings, level, stands_for).difference
+    return human_ceiling(ratings, JUDGE, weight=stands_for, interval="jackknife", level=level).difference
 
 
 def _refusal(reference: Reference, one: Comparison) -> Remark | None:
@@ -137,22 +131,6 @@ def _refusal(reference: Reference, one: Comparison) -> Remark | None:
     if not len(ratings):
         return NO_LABELS
     return ALONE if ratings.n_units == len(ratings) else refusal(reference, one)
-
-
-def _ceiling(
-    reference: Reference,
-    one: Comparison,
-    ratings: Ratings,
-    level: float = LEVEL,
-    weight: Sequence[float] | None = None,
-) -> HumanCeiling:
-    rng = reference.rng("ceiling", about=one.said.name)
-    return human_ceiling(ratings, JUDGE, weight=weight, interval=_interval(ratings), rng=rng, level=level)
-
-
-def _interval(ratings: Ratings) -> Kind:
-    """A bootstrap for each of very many people with few samples each would take minutes; the means rest on many."""
-    return "auto" if len(ratings.raters) <= MAX_PEOPLE + 1 else "influence"
 
 
 def _person(name: str, row: AnnotatorCeiling, tested: AnnotatorTest) -> dict[str, Any]:
@@ -186,10 +164,7 @@ def judge_behind_noise(reference: Reference, one: Comparison) -> dict[str, Any]:
     if reason is not None:
         return {"reason": reason, "observed": Estimate.undefined(reason).as_dict(), "lines": []}
     ratings = with_judge(reference, one)
-    found = [
-        judge_under_noise(ratings, JUDGE, [True], model, rng=reference.rng("noise", model, about=one.said.name))
-        for model in MODELS
-    ]
+    found = [judge_under_noise(ratings, JUDGE, [True], model, interval="jackknife") for model in MODELS]
     observed = found[0].observed
     accuracy = Estimate.undefined(remark("all_split_in_half")) if observed is None else observed.accuracy
     shown = ("human_tpr", "human_tnr", "tpr", "tnr", "accuracy")

@@ -131,9 +131,6 @@ class _Sheet:
         found[whole] = metric.count(np.nan_to_num(cells[whole]), self.sizes[whole]).round(_DIGITS)
         return found
 
-    def rng(self, *names: str) -> np.random.Generator:
-        return self.reference.rng("per sample", about=names)
-
 
 def _rank(index: int, dropped: Sequence[int]) -> int | None:
     """A unit's place among those that its sample has; None when it is none any more."""
@@ -205,7 +202,7 @@ def _metric(
     measured = [row["people"]["clusters"] for row in rows if row["people"]["n"]]
     return {
         **found,
-        "people": _mean(people[known], sheet.cluster[known], sheet.rng(metric.key, "people"), metric).as_dict(),
+        "people": _mean(people[known], sheet.cluster[known], metric).as_dict(),
         "judges": rows,
         "caveat": interval_caveat(clusters=min([np.unique(sheet.cluster[known]).size, *measured])),
     }
@@ -236,24 +233,21 @@ def _beside(
         return dict.fromkeys(_FIGURES, Estimate.undefined(none).as_dict())
     human, said = people[both], judge[both]
     cluster = sheet.cluster[both]
-
-    def rng(figure: str) -> np.random.Generator:
-        return sheet.rng(metric.key, *name, figure)
-
     if apart is None:
-        mean = _mean(said, cluster, rng("judge"), metric)
-        difference = bland_altman(said, human, cluster, rng=rng("difference")).bias
+        mean = _mean(said, cluster, metric)
+        difference = bland_altman(said, human, cluster, interval="jackknife").bias
     else:
         mean = difference = Estimate.undefined(apart, n=human.size, clusters=np.unique(cluster).size)
+    rng = sheet.reference.rng("per sample", about=(metric.key, *name, "spearman"))
     return {
-        "people": _mean(human, cluster, rng("people"), metric).as_dict(),
+        "people": _mean(human, cluster, metric).as_dict(),
         "judge": mean.as_dict(),
         "difference": difference.as_dict(),
-        "pearson": pearson(said, human, cluster, rng=rng("pearson")).as_dict(),
-        "spearman": spearman(said, human, cluster, rng=rng("spearman")).as_dict(),
+        "pearson": pearson(said, human, cluster, interval="jackknife").as_dict(),
+        "spearman": spearman(said, human, cluster, rng=rng).as_dict(),
     }
 
 
-def _mean(values: Floats, cluster: Ints, rng: np.random.Generator, metric: Metric) -> Estimate:
-    plan = Plan("auto", rng, 0.95)
+def _mean(values: Floats, cluster: Ints, metric: Metric) -> Estimate:
+    plan = Plan("jackknife", None, 0.95)
     return share_of_trials(values, cluster, plan, name=f"mean {metric.key}", undefined=NO_SAMPLE)

@@ -37,7 +37,7 @@ def report_figures(evidence: Evidence) -> dict[str, Any]:
     comparisons = [compare(reference, judge) for judge in evidence.judges]
     labelled = labelled_units(reference)
     titles = judge_titles([one.row for one in comparisons])
-    among_people = agreement_figures(evidence.criterion.key, reference.ratings, evidence.seed)
+    among_people = agreement_figures(evidence.criterion.key, reference.ratings)
     # Judges are no raters of the people's own figures, and the matrix holds the pairs that a page can show.
     del among_people["pairs"]
     people = people_among_themselves(reference)

@@ -47,7 +47,7 @@ def judge_slices(reference: Reference, one: Comparison) -> dict[str, Any]:
             0.5,
             columns,
             within="none",
-            rng=reference.rng("slices", about=one.said.name),
+            interval="jackknife",
         )
     return {
         "measure": MEASURE,
@@ -159,7 +159,7 @@ def judge_weeks(reference: Reference, one: Comparison, labelled: Mapping[UnitKey
     weeks = sorted(by_week)
     return {
         "reason": reason,
-        "error": _rate(reference, one, dated, wrong).as_dict(),
+        "error": _rate(reference, dated, wrong).as_dict(),
         "weeks": [
             {
                 "week": week,
@@ -167,7 +167,7 @@ def judge_weeks(reference: Reference, one: Comparison, labelled: Mapping[UnitKey
                 "units": len(by_week[week]),
                 "labels": sum(labelled[unit].labels for unit in by_week[week]),
                 "wrong": sum(wrong[unit] for unit in by_week[week]),
-                "error": _rate(reference, one, by_week[week], wrong, week).as_dict(),
+                "error": _rate(reference, by_week[week], wrong).as_dict(),
             }
             for week in weeks[-MAX_WEEKS:]
         ],
@@ -194,9 +194,7 @@ def _monday(week: str) -> str:
     return date.fromisocalendar(int(year), int(number), 1).isoformat()
 
 
-def _rate(
-    reference: Reference, one: Comparison, units: list[UnitKey], wrong: dict[UnitKey, bool], week: str = "all"
-) -> Estimate:
-    plan = Plan("auto", reference.rng("weeks", about=(*one.said.name, week)), 0.95)
+def _rate(reference: Reference, units: list[UnitKey], wrong: dict[UnitKey, bool]) -> Estimate:
+    plan = Plan("jackknife", None, 0.95)
     hit, samples = np.array([wrong[unit] for unit in units]), np.array(reference.clusters(units))
     return share_of_trials(hit, samples, plan, name="error rate", undefined=NO_UNITS)

@@ -50,7 +50,7 @@ def triage_figures(reference: Reference, one: Comparison) -> dict[str, Any]:
     row, _ = cluster_rows(reference.clusters(one.margins))
     rng = reference.rng("triage", about=one.said.name)
     found = risk_coverage(margin, positive, row, 0.0, rng=rng)
-    wrong, plan = (margin >= 0) != positive, Plan("auto", rng, CONFIDENCE)
+    wrong, plan = (margin >= 0) != positive, Plan("jackknife", None, CONFIDENCE)
 
     def error(distance: float) -> Estimate:
         far = far_from(margin, 0.0, distance)

@@ -46,10 +46,10 @@ def _pr_auc(reference: Reference, one: Comparison) -> dict[str, Any]:
         return {"passes": none, "fails": none, "share": None}
     scores, samples = [one.scores[unit] for unit in units], reference.clusters(units)
     positive = np.array([reference.positive[unit] for unit in units])
-    higher, rng = one.said.higher_is_better, reference.rng("pr auc", about=one.said.name)
+    higher = one.said.higher_is_better
     return {
-        "passes": pr_auc(scores, positive, samples, higher_is_better=higher, rng=rng).as_dict(),
-        "fails": pr_auc(scores, ~positive, samples, higher_is_better=not higher, rng=rng).as_dict(),
+        "passes": pr_auc(scores, positive, samples, higher_is_better=higher, interval="jackknife").as_dict(),
+        "fails": pr_auc(scores, ~positive, samples, higher_is_better=not higher, interval="jackknife").as_dict(),
         "share": float(positive.mean()),
     }
 
@@ -69,7 +69,7 @@ def _distance(reference: Reference, one: Comparison) -> dict[str, Any]:
     units = list(placed)
     said, people = np.array([placed[unit] for unit in units]), np.array([human[unit] for unit in units])
     samples = np.array(reference.clusters(units))
-    measured = bland_altman(said, people, samples, rng=reference.rng("bland altman", about=one.said.name))
+    measured = bland_altman(said, people, samples, interval="jackknife")
     return {**found, **estimates_as_dicts(measured, _LIMITS), "bands": _bands(said, people, levels)}
 
 
@@ -146,12 +146,12 @@ def judge_steadiness(reference: Reference, one: Comparison) -> dict[str, Any]:
     else:
         units = [unit for unit, values in read.items() for _ in values]
         values = list(chain.from_iterable(read.values()))
-        samples, rng = reference.clusters(units), reference.rng("steadiness", about=one.said.name)
-        pooled = self_consistency(units, ["judge"] * len(units), values, samples, rng=rng).pooled
+        samples = reference.clusters(units)
+        pooled = self_consistency(units, ["judge"] * len(units), values, samples, interval="jackknife").pooled
         found |= {"basis": basis, **estimates_as_dicts(pooled, ("agreement", "flip_rate"))}
     if answers and not one.labels:
         scores = [float(value) for value in chain.from_iterable(answers.values())]
-        found["moved"] = _moved(reference, answers, reference.rng("moved", about=one.said.name)).as_dict()
+        found["moved"] = _moved(reference, answers).as_dict()
         found["scores"] = [min(scores), max(scores)]
     return found
 
@@ -187,12 +187,12 @@ def _readings(
     return {unit: [next(decided) for _ in values] for unit, values in answers.items()}, "pass or fail", None
 
 
-def _moved(reference: Reference, answers: dict[UnitKey, list[Value]], rng: np.random.Generator) -> Estimate:
+def _moved(reference: Reference, answers: dict[UnitKey, list[Value]]) -> Estimate:
     """Mean over units of the mean distance of two answers."""
     row, _ = cluster_rows(reference.clusters(answers))
     distances = np.array([_apart(np.array(values, dtype=np.float64)) for values in answers.values()])
     table = Totals.of_columns(row, np.stack([np.ones(distances.size), distances]))
-    plan, name, bounds = Plan("auto", rng, 0.95), "mean distance of two answers", (0.0, np.inf)
+    plan, name, bounds = Plan("jackknife", None, 0.95), "mean distance of two answers", (0.0, np.inf)
     return estimate(table, column_ratio(1, 0), plan, name=name, n=distances.size, undefined=ONCE, bounds=bounds)
 
 

@@ -113,9 +113,8 @@ def asked(criterion: Criterion) -> alignment.report.Criterion:
 def agreement(criterion: Criterion, *, reader: Reader) -> dict[str, Any]:
     """Every agreement statistic of the criterion as plain JSON (docs/statistics.md), of all that people said; without
     their names, where the reader may not know them."""
-    figures = alignment.report.agreement_figures(
-        criterion.key, reference_evidence(criterion, reader=SYSTEM).ratings(), criterion.project.seed
-    )
+    ratings = reference_evidence(criterion, reader=SYSTEM).ratings()
+    figures = alignment.report.agreement_figures(criterion.key, ratings)
     if not may_know_names(reader, criterion.project):
         figures = _numbered(figures, annotator_numbers(criterion.project))
     return {**figures, "version": criterion.version}

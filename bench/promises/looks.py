@@ -17,7 +17,6 @@ from alignment.report import (
     Option,
     applied,
     draw_by_outcome,
-    generator,
     looked,
     outcomes_of,
     reference_of,
@@ -89,7 +88,6 @@ def after_the_queue(seed: int, size: int = 2000) -> dict[str, Any]:
         chances=found.chances,
         passes=scored.tolist(),
         higher_is_better=True,
-        rng=generator(seed),
         groups={},
     ).rate.rate
     return {**{name: found.row[name] for name in ("tpr", "tnr", "kappa")}, "rate": rate.as_dict()}

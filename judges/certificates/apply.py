@@ -107,7 +107,6 @@ def _applied(certificate: Certificate, scores: Sequence[NewScore]) -> alignment.
         passes=[one.passes for one in scores],
         chances=look.samples.get("chances", {}),
         higher_is_better=look.judge.higher_is_better,
-        rng=alignment.report.generator(project.seed, "apply", look.fingerprint),
         groups=groups_of(project, {*test, *(one.sample for one in scores if one.sample is not None)}),
     )
     return found if has_region(look) else replace(found, in_region=None)

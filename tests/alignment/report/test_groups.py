@@ -8,7 +8,7 @@ import pytest
 
 from alignment.report import Judged, evidence_as_dict, evidence_from_dict, looked, reference_of, report_figures
 from alignment.report.applied import applied, audited
-from alignment.report.evidence import Evidence, JudgeScores, UnitKey, generator
+from alignment.report.evidence import Evidence, JudgeScores, UnitKey
 from tests.alignment.report.building import GRADES, evidence
 
 # Figures of samples as such: what they are is not what varies together.
@@ -121,7 +121,6 @@ def test_applying_goes_by_groups() -> None:
                 samples,
                 chances=look.chances,
                 higher_is_better=True,
-                rng=generator(1),
                 groups=groups,
             )
         )

@@ -11,7 +11,7 @@ import pytest
 from sklearn.metrics import cohen_kappa_score
 
 from alignment import paired_at_thresholds, paired_labels
-from alignment.report import Judged, compare, generator, reference_of
+from alignment.report import Judged, compare, reference_of
 from alignment.report.compared import compared_figures
 from annotate.core.blindness import SYSTEM
 from annotate.models import Label, Sample, Verdict
@@ -65,9 +65,8 @@ def test_labels_against_scikit_learn_and_the_paired_function(worlds: dict[str, W
     assert [own["kappa"]["value"] for own in figures["own"]] == pytest.approx(kappas)
     assert figures["difference"]["kappa"]["value"] == pytest.approx(kappas[1] - kappas[0])
     assert figures["units"] == len(both)
-    rng = generator(world.project.seed, "compared", "support", "checker", "1", "support", "checker", "2", "support")
     columns = [[float(value) for value in column] for column in passed]
-    paired = paired_at_thresholds(*columns, truth, [sample for sample, _ in both], (0.5, 0.5), rng=rng)
+    paired = paired_at_thresholds(*columns, truth, [sample for sample, _ in both], (0.5, 0.5), interval="jackknife")
     assert figures["difference"]["kappa"] == paired.kappa.as_dict()
 
     gained = [unit for unit, right in people.items() if unit in both and (new[unit] == "supported") == right
@@ -124,7 +123,6 @@ def test_without_pass_and_fail_the_labels_themselves(worlds: dict[str, World]) -
     truth = found.on_dev.evidence()
     majority = reference_of(truth).labels()
     both = sorted(unit for unit in majority if unit in new and unit in old)
-    rng = generator(world.project.seed, "compared", "support", "checker", "1", "support", "checker", "2", "support")
     paired = paired_labels(
         [majority[unit] for unit in both],
         [old[unit] for unit in both],
@@ -132,7 +130,7 @@ def test_without_pass_and_fail_the_labels_themselves(worlds: dict[str, World]) -
         [sample for sample, _ in both],
         scale="nominal",
         levels=truth.criterion.levels,
-        rng=rng,
+        interval="jackknife",
     )
     assert found.figures["basis"] == "labels"
     assert found.figures["difference"]["kappa"] == paired.kappa.as_dict()
