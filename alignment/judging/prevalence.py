@@ -120,9 +120,9 @@ def corrected_rate(
     def of(name: str, statistic: Statistic, hits: list[int], units: Bools, undefined: Remark) -> Estimate:
         if alike and hits:
             trials = [FN, TP] if hits == [TP] else [TN, FP]
-            return share_of_columns(table, hits, trials, plan, name=name, undefined=undefined)
+            return share_of_columns(design.whole(table), hits, trials, plan, name=name, undefined=undefined)
         if alike or not plan.is_best:
-            return estimate(table, statistic, plan, name=name, n=said.size, undefined=undefined)
+            return estimate(design.whole(table), statistic, plan, name=name, n=said.size, undefined=undefined)
         bounds = (0.0, 1.0) if hits else (-1.0, 1.0)
         bearing = design.row[units]
         return weighted_figure(
@@ -155,7 +155,7 @@ def _corrected(columns: Array) -> Array:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class _Both:
-    """Both samples: their columns by cluster, and how the clusters were drawn (unlabelled ones: all)."""
+    """Both samples: their columns by part, and how the parts were drawn (unlabelled ones: all)."""
 
     totals: Totals
     design: Design
@@ -163,14 +163,12 @@ class _Both:
 
     @classmethod
     def of(cls, cell: Ints, labelled_at: Array, other: Bools, other_at: Array, labelled: Design) -> "_Both":
-        row, rows = cluster_rows(np.concatenate([labelled_at, other_at]))
-        probability, stratum = np.ones(rows), np.full(rows, int(labelled.stratum.max(initial=-1)) + 1)
-        own = row[: cell.size]
-        probability[own], stratum[own] = labelled.probability[labelled.row], labelled.stratum[labelled.row]
-        amount = np.append(1 / probability[own], np.ones(other.size))
+        probability = np.append(labelled.probability[labelled.row], np.ones(other.size))
+        beyond = np.full(other.size, labelled.stratum.max(initial=-1) + 1)
+        stratum = np.append(labelled.stratum[labelled.row], beyond)
+        design = Design.of(np.concatenate([labelled_at, other_at]), probability, stratum)
         column = np.concatenate([cell, np.where(other, PASSED, FAILED)])
-        design = Design(row, probability, cluster_rows(stratum)[0])
-        return cls(Totals(row, column, amount, rows, COLUMNS), design, row.size)
+        return cls(Totals(design.row, column, 1 / probability, design.stratum.size, COLUMNS), design, column.size)
 
     def combined(self, judged: Estimate, tpr: Estimate, tnr: Estimate, clusters: int) -> "_Combined":
         """``clusters``: of the smaller sample, which decides how surely the errors are known."""
@@ -185,7 +183,7 @@ class _Both:
 
     def rate(self, plan: Plan, judged: Estimate, signal: Estimate, found: "_Combined | None") -> Estimate:
         """The corrected rate, or why there is none."""
-        name, clusters = "Rogan-Gladen", self.totals.rows
+        name, clusters = "Rogan-Gladen", self.design.clusters
         reason = None
         if signal.value is None or judged.value is None:
             reason = signal.reason if signal.value is None else judged.reason

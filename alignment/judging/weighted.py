@@ -32,42 +32,56 @@ from alignment.judging.threshold import decide
 
 @dataclass(frozen=True, eq=False)
 class Design:
-    """How the labelled samples (clusters) were drawn; arrays of shape (clusters,).
+    """How the labelled samples were drawn. What is drawn of a cluster in one stratum is a part of it.
 
-    ``row`` numbers the cluster of each unit. ValueError: a cluster or a stratum with several probabilities, or a
-    cluster in several strata; a probability outside (0, 1]; unequal lengths.
+    ``row`` numbers the part of each unit; the other arrays have shape (parts,), and ``cluster`` numbers the part's
+    cluster. ValueError: a stratum with several probabilities; a probability outside (0, 1]; unequal lengths.
     """
 
     row: Ints
     probability: Floats
     stratum: Ints
+    cluster: Ints
 
     @classmethod
     def of(cls, cluster: ArrayLike, probability: ArrayLike, stratum: ArrayLike) -> "Design":
         """From columns with one entry per unit."""
-        row, rows = cluster_rows(cluster)
-        chance, (layer, layers) = finite(probability, "probability"), cluster_rows(stratum)
-        same_length(cluster=row, probability=chance, stratum=layer)
+        (named, _), (layer, layers) = cluster_rows(cluster), cluster_rows(stratum)
+        chance = finite(probability, "probability")
+        same_length(cluster=named, probability=chance, stratum=layer)
         if ((chance <= 0) | (chance > 1)).any():
             raise ValueError("a probability of being drawn lies above 0, up to 1")
-        first = np.zeros(rows, dtype=np.int64)
-        first[row] = np.arange(row.size)
-        if (layer != layer[first][row]).any():
-            raise ValueError("a cluster lies in more than one stratum")
         of_layer = np.zeros(layers)
         of_layer[layer] = chance
         if (chance != of_layer[layer]).any():
             raise ValueError("a stratum has more than one probability")
-        return cls(row, chance[first], layer[first])
+        part, row = renumbered(named * layers + layer)
+        of_part = part % max(layers, 1)
+        return cls(row, of_layer[of_part], of_part, part // max(layers, 1))
+
+    @property
+    def clusters(self) -> int:
+        """How many clusters there are."""
+        return int(self.cluster.max(initial=-1)) + 1
+
+    def by_cluster(self, of_part: Floats) -> Floats:
+        """Summed over the parts of each cluster, shape (clusters,)."""
+        return sums_by(self.cluster, of_part, self.clusters)
+
+    def whole(self, totals: Totals) -> Totals:
+        """Totals by part as totals by cluster."""
+        return replace(totals, cluster=self.cluster[totals.cluster], rows=self.clusters)
 
     def standard_error(self, influence: Floats) -> float:
-        """The error of a statistic from its influences by cluster, ψ_c = (derivative by c's weight) · weight.
+        """The error of a statistic from its influences by part, ψ_p = (derivative by p's weight) · weight.
 
-        √(Σ_h (1 - π_h) n_h/(n_h - 1) Σ_{c in h} (ψ_c - mean_h)² + Σ_c π_c ψ_c²): that of drawing clusters from all
-        there are, and that of all there are from their source, as in every interval here. With all of them drawn it
-        is the plain √Σψ². A cluster that is alone in its stratum counts with its square, uncentred.
+        √(Σ_h (1 - π_h) n_h/(n_h - 1) Σ_{p in h} (ψ_p - mean_h)² + max(0, Σ_p π_p ψ_p² + Σ_c ((Σ_{p in c} ψ_p)² -
+        Σ_{p in c} ψ_p²))): that of drawing parts from all there are, and that of all there are from their source, as in
+        every interval here, where a cluster counts whole. With all of them drawn it is the plain √Σψ² over clusters. A
+        part that is alone in its stratum counts with its square, uncentred.
 
-        Source: Särndal, Swensson & Wretman (1992), Model Assisted Survey Sampling, §3.7 and §5.5.
+        Source: Särndal, Swensson & Wretman (1992), Model Assisted Survey Sampling, §3.7 and §5.5. Two parts of a
+        cluster are both drawn with the product of their chances, so what they have in common counts whole.
         """
         strata = int(self.stratum.max()) + 1
         count = np.bincount(self.stratum, minlength=strata)
@@ -75,12 +89,13 @@ class Design:
         stretch = np.where(count > 1, count / np.maximum(count - 1, 1), 1.0)
         apart = (influence - mean[self.stratum]) ** 2
         drawing = ((1 - self.probability) * stretch[self.stratum] * apart).sum()
-        return float(np.sqrt(drawing + (self.probability * influence**2).sum()))
+        common = (self.by_cluster(influence) ** 2).sum() - (influence**2).sum()
+        return float(np.sqrt(drawing + max(0.0, (self.probability * influence**2).sum() + common)))
 
     @property
     def freedom(self) -> int:
-        """Degrees of freedom: clusters less strata, at least 1."""
-        return max(1, self.stratum.size - np.unique(self.stratum).size)
+        """Degrees of freedom: parts less strata, but less than clusters; at least 1."""
+        return max(1, min(self.stratum.size - np.unique(self.stratum).size, self.clusters - 1))
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,9 +122,10 @@ def weighted_mean(
     """Σ value/π / Σ 1/π over labelled units; a share when values are 0 and 1, with ``bounds`` (0, 1).
 
     All arrays have shape (labelled units,): ``probability`` π and ``stratum`` are the sample's, as ``Draw`` has them.
-    Samples that had been labelled before the draw join with probability 1 as a stratum of their own. Intervals are
-    those of ``interval``, from the jackknife with the draw's variance; t has no more degrees of freedom than clusters
-    less strata, and there is no bootstrap of such draws. Simulated coverage: bench/promises/kappas.py and shares.py.
+    Samples that had been labelled before the draw join with probability 1 as a stratum of their own. The samples of a
+    cluster (a group) may lie in several strata. Intervals are those of ``interval``, from the jackknife with the draw's
+    variance; t has fewer degrees of freedom than clusters, and there is no bootstrap of such draws. Simulated coverage:
+    bench/promises/how_labels_came.py, kappas.py and shares.py.
     Undefined: no units. ValueError: as ``Design``; another kind of interval than "jackknife", "influence"
     or "none".
 
@@ -244,7 +260,7 @@ def weighted_roc_auc(
     plan, design = _plan(interval, level), Design.of(cluster, probability, stratum)
     scores, human = finite(score, "score"), verdicts(positive)
     same_length(score=scores, positive=human, cluster=design.row)
-    name, n, clusters = "weighted ROC AUC (Hájek)", human.size, design.stratum.size
+    name, n, clusters = "weighted ROC AUC (Hájek)", human.size, design.clusters
     if not n or human.all() or not human.any():
         undefined = NO_NEGATIVE if human.any() else NO_POSITIVE
         return Estimate.undefined(undefined, n=n, clusters=clusters, method=name, level=level)
@@ -259,9 +275,8 @@ def weighted_roc_auc(
     case = Case(plan, name, n, min(clusters, design.freedom + 1), (0.0, 1.0))
     if plan.refusal(clusters) is not None:
         return replace(case, clusters=clusters).without_interval(value)
-    return replace(
-        case.by_logit(value, design.standard_error(sums_by(design.row, of_unit, clusters))), clusters=clusters
-    )
+    error = design.standard_error(sums_by(design.row, of_unit, design.stratum.size))
+    return replace(case.by_logit(value, error), clusters=clusters)
 
 
 def _plan(interval: Kind, level: float) -> Plan:
@@ -270,9 +285,9 @@ def _plan(interval: Kind, level: float) -> Plan:
     return Plan(interval, None, level)
 
 
-def _weighted(design: Design, cluster: Ints, column: Ints, amount: Floats, size: int) -> Totals:
+def _weighted(design: Design, part: Ints, column: Ints, amount: Floats, size: int) -> Totals:
     weight = 1 / design.probability
-    return Totals(cluster, column, amount * weight[cluster], weight.size, size)
+    return Totals(part, column, amount * weight[part], weight.size, size)
 
 
 def weighted_figure(
@@ -287,12 +302,13 @@ def weighted_figure(
     bounds: tuple[float, float],
     agreement: Agreement | None = None,
 ) -> Estimate:
-    """``totals.estimate`` with the draw's variance; ``bearing`` holds the clusters of the units it is of.
+    """``totals.estimate`` with the draw's variance, of ``totals`` by part; ``bearing`` holds the parts of the units it
+    is of.
 
     A figure with bounds 0 and 1 is a share.
     """
     n, present = bearing.size, renumbered(bearing)[0]
-    clusters = present.size
+    clusters = renumbered(design.cluster[present])[0].size
     value = float(statistic(totals.sums()))
     if np.isnan(value):
         return Estimate.undefined(undefined, n=n, clusters=clusters, method=name, level=plan.level)
@@ -306,13 +322,14 @@ def weighted_figure(
         by = case.by_logit if bounds == (0.0, 1.0) else case.by_influence
         return replace(by(value, error), clusters=clusters)
     weight = 1 / design.probability
-    rarer = None if agreement is None else totals.rarer(statistic, agreement, weight)
+    of_cluster = design.by_cluster(weight) / np.bincount(design.cluster)
+    rarer = None if agreement is None else design.whole(totals).rarer(statistic, agreement, of_cluster)
     if rarer is not None and rarer.groups >= FEWEST_RARER and value >= bounds[1]:
         return case.at_the_edge(value, rarer)
     moved = totals.jackknife(statistic)
-    error, squares = design.standard_error(moved), moved**2
+    error, squares = design.standard_error(moved), design.by_cluster(moved) ** 2
     if bounds == (0.0, 1.0):
-        heaviest = weight.max() / weight[present].sum()
+        heaviest = weight.max() / of_cluster[np.unique(design.cluster[present])].sum()
         return case.of_weighted_share(value, float(np.nan_to_num(error)), float(heaviest), design.freedom)
     # Few heavy clusters make up most of the variance, which is then known as badly as of so few.
     few = 2 * squares.sum() ** 2 / (squares**2).sum() if squares.any() else np.inf

@@ -75,13 +75,7 @@ def applied(
     judge, people = (np.array([cell in passed for _, cell in cells], dtype=np.bool_) for passed in ((FP, TP), (FN, TP)))
     code: dict[Hashable, int] = {}
     drawn = [Chance(*chances[sample]) if chances else ALIKE for sample, _ in cells]
-    # Parts of a group that were drawn by several chances are clusters of their own; the first bears the group's name.
-    chance_of: dict[Hashable, Chance] = {}
-    labelled = []
-    for (sample, _), chance in zip(cells, drawn, strict=True):
-        group = groups.get(sample, sample)
-        part = group if chance_of.setdefault(group, chance) == chance else (group, chance)
-        labelled.append(code.setdefault(part, len(code)))
+    labelled = [code.setdefault(groups.get(sample, sample), len(code)) for sample, _ in cells]
     # A score without a sample is named by its place, which no sample's name equals.
     others = [
         code.setdefault(place if name is None else groups.get(name, name), len(code))

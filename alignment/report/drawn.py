@@ -15,16 +15,15 @@ ALIKE = Chance(1.0, 0)
 
 
 class Drawn(NamedTuple):
-    """Units, and of each how its group was drawn; of a group that came in parts, by several chances, each part is a
-    cluster."""
+    """Units, and of each its group, and how its sample was drawn."""
 
     units: list[UnitKey]
-    cluster: list[int]
+    cluster: list[str]
     probability: list[float]
     stratum: list[int]
 
     @property
-    def design(self) -> tuple[list[int], list[float], list[int]]:
+    def design(self) -> tuple[list[str], list[float], list[int]]:
         """As ``weighted`` takes it."""
         return self.cluster, self.probability, self.stratum
 
@@ -34,10 +33,7 @@ def drawn(reference: Reference, units: Iterable[UnitKey]) -> Drawn:
     chances = reference.evidence.chances
     kept = [unit for unit in units if not chances or unit[0] in chances]
     of_unit = [chances.get(sample, ALIKE) for sample, _ in kept]
-    number: dict[tuple[str, Chance], int] = {}
-    parts = zip(reference.clusters(kept), of_unit, strict=True)
-    cluster = [number.setdefault(part, len(number)) for part in parts]
-    return Drawn(kept, cluster, [one.probability for one in of_unit], [one.stratum for one in of_unit])
+    return Drawn(kept, reference.clusters(kept), [one.probability for one in of_unit], [one.stratum for one in of_unit])
 
 
 def settled_on(reference: Reference, *, is_dev: bool) -> list[UnitKey]:

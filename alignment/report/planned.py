@@ -186,22 +186,21 @@ def _judge(reference: Reference, title: str, one: Comparison) -> dict[str, Any]:
     if at["reason"] is not None or not units:
         none = Estimate.undefined(at["reason"] or NONE_SCORED).as_dict()
         return {"title": title, **{name: {"weighted": none, "plain": at[name]} for name in RATES}}
-    sample, probability, stratum = design_of(reference, units)
+    group, probability, stratum = design_of(reference, units)
     decided = [float(one.decisions[unit]) for unit in units]
     passed = [reference.positive[unit] for unit in units]
-    found = weighted_at_threshold(decided, passed, sample, 0.5, probability, stratum)
+    found = weighted_at_threshold(decided, passed, group, 0.5, probability, stratum)
     weighted = estimates_as_dicts(found, RATES)
     return {"title": title, **{name: {"weighted": weighted[name], "plain": at[name]} for name in RATES}}
 
 
 def design_of(reference: Reference, units: Sequence[UnitKey]) -> tuple[list[str], list[float], list[int]]:
-    """Sample, probability and stratum of each unit, as if only the samples of these units had been drawn."""
+    """Group, probability and stratum of each unit, as if only the samples of these units had been drawn."""
     sizes = _sizes(reference)
     chances = reference.evidence.chances
     found = Counter(chances[sample].stratum for sample in {sample for sample, _ in units})
-    samples = [sample for sample, _ in units]
-    strata = [chances[sample].stratum for sample in samples]
-    return samples, [found[stratum] / sizes[stratum] for stratum in strata], strata
+    strata = [chances[sample].stratum for sample, _ in units]
+    return reference.clusters(units), [found[stratum] / sizes[stratum] for stratum in strata], strata
 
 
 ALL_LABELLED = remark("all_labelled")

@@ -131,7 +131,7 @@ def region_on_test(
     }
 
 
-def _columns(judged: Judged, known: Drawn) -> tuple[list[float], list[bool], list[int]]:
+def _columns(judged: Judged, known: Drawn) -> tuple[list[float], list[bool], list[str]]:
     scores, positive, _ = judged.columns(known.units)
     return scores, positive, known.cluster
 

@@ -147,6 +147,35 @@ def test_lower_may_be_better():
     assert (up.kappa, up.tpr) == (down.kappa, down.tpr)
 
 
+def in_strata(rng, strata, groups=150, each=6):
+    """Answers of a group alike; three in ten drawn from each of the strata, in which they lie at random."""
+    group = np.repeat(np.arange(groups), each)
+    value, stratum = (rng.random(groups) < 2 / 3)[group], rng.integers(0, strata, group.size)
+    sizes = np.bincount(stratum, minlength=strata)
+    found = draw(stratum, np.round(0.3 * sizes).astype(int), rng)
+    at = np.flatnonzero(found.drawn)
+    return value[at], group[at], found.probability[at], stratum[at]
+
+
+def test_a_group_in_several_strata_is_one_group(rng):
+    found = [weighted_mean(*in_strata(rng, strata), bounds=(0.0, 1.0)) for strata in (1, 8)]
+    one, eight = (estimate.high - estimate.low for estimate in found)
+    assert eight == pytest.approx(one, rel=0.1)
+    assert all(estimate.clusters <= 150 for estimate in found)
+
+
+@pytest.mark.parametrize("second", [0.2, -0.2])
+def test_the_variance_of_clusters_in_several_strata_by_hand(second):
+    """What two parts of a cluster have in common counts whole, but the variance of the source is never below 0."""
+    design = Design.of([1, 1, 2, 2, 3], [0.5, 0.1, 0.5, 0.1, 0.1], [0, 1, 0, 1, 1])
+    assert (design.clusters, design.freedom) == (3, 2)
+    influence = np.array([0.3, second, 0.4, -0.2, -0.5])
+    drawing = 0.5 * 2 * influence[[0, 2]].var() * 2 + 0.9 * 3 / 2 * influence[[1, 3, 4]].var() * 3
+    source = 0.5 * (0.3**2 + 0.4**2) + 0.1 * (0.2**2 + 0.2**2 + 0.5**2) + 2 * (0.3 * second - 0.4 * 0.2)
+    assert (source < 0) is (second < 0)
+    assert design.standard_error(influence) == pytest.approx(np.sqrt(drawing + max(0, source)))
+
+
 def test_samples_labelled_before_join_with_probability_1():
     """They stand for themselves alone; the draw stands for the 90 others."""
     found = weighted_mean([1] * 10 + [0, 1, 0], range(13), [1.0] * 10 + [3 / 90] * 3, [0] * 10 + [1] * 3)
@@ -183,7 +212,6 @@ def test_undefined():
         (([1, 2], [0.5], [0, 0]), "differ in length"),
         (([1, 2], [0.0, 0.5], [0, 1]), "above 0, up to 1"),
         (([1, 2], [0.5, 1.5], [0, 1]), "above 0, up to 1"),
-        (([1, 1], [0.5, 0.5], [0, 1]), "cluster lies in more than one stratum"),
         (([1, 2], [0.5, 0.4], [0, 0]), "stratum has more than one probability"),
     ],
 )
