@@ -27,7 +27,6 @@ from alignment.calibration.reliability import (
     CalibrationFigures,
     ReliabilityPoint,
     calibration_figures,
-    evaluate_calibrator,
 )
 from alignment.calibration.split import dev_test_split
 from alignment.consensus.dawid_skene import DawidSkene, fit_dawid_skene, why_unidentified
@@ -61,9 +60,7 @@ from alignment.judging.weighted import (
 from alignment.planning.sample_size import (
     Plannable,
     kappa_influence,
-    plannable,
     plannable_from_estimate,
-    plannable_from_influence,
     two_digits,
 )
 from alignment.planning.selection import (

@@ -21,7 +21,6 @@ from alignment.base.estimate import NO_UNITS, ONE_CATEGORY, Estimate, remark
 from alignment.base.interval import Kind, Plan, share_of_trials
 from alignment.base.tables import Weighting, agreement_of_confusion, disagreement
 from alignment.base.totals import Totals, column_ratio, estimate, ratio
-from alignment.calibration.calibrators import Calibrator
 
 BINS = 15
 NO_PROBABILITIES = remark("no_probabilities")
@@ -48,30 +47,6 @@ class CalibrationFigures:
     ece: Estimate
     ece_if_perfect: Estimate
     points: tuple[ReliabilityPoint, ...]
-
-
-def evaluate_calibrator(
-    calibrator: Calibrator,
-    score: ArrayLike,
-    human: ArrayLike,
-    cluster: ArrayLike,
-    *,
-    levels: int = 2,
-    interval: Kind = "auto",
-    rng: np.random.Generator | None = None,
-    level: float = 0.95,
-) -> CalibrationFigures:
-    """A calibrator on units it was not fitted on: ``calibration_figures`` of what it makes of the scores."""
-    return calibration_figures(
-        calibrator.verdict(score),
-        human,
-        cluster,
-        probability=calibrator.probability(score),
-        levels=levels,
-        interval=interval,
-        rng=rng,
-        level=level,
-    )
 
 
 def calibration_figures(

@@ -1,19 +1,17 @@
 """How sure a statistic would be with more samples, and how many it takes to be sure enough."""
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from alignment.base.arrays import Floats, Ints, finite, renumbered, same_length, verdicts
+from alignment.base.arrays import Floats, Ints, renumbered, same_length, verdicts
 from alignment.base.estimate import Estimate, Remark, remark
-from alignment.base.interval import NO_SPREAD, normal_quantile, standard_error, t_quantile
+from alignment.base.interval import NO_SPREAD, normal_quantile, t_quantile
 from alignment.base.tables import kappa
-from alignment.base.totals import Statistic, Totals
+from alignment.base.totals import Totals
 
-UNDEFINED = remark("plan_of_undefined")
 FEW_CLUSTERS = remark("plan_of_few_samples")
 NO_VARIATION = remark("plan_of_no_variation")
 
@@ -48,10 +46,6 @@ class Plannable:
             raise ValueError(f"a width is for at least one sample, not {samples}")
         return None if self.spread is None else normal_quantile(self.level) * self.spread / math.sqrt(samples)
 
-    def half_widths(self, samples: Sequence[int]) -> list[float | None]:
-        """``half_width`` of each number of samples, for a curve."""
-        return [self.half_width(count) for count in samples]
-
     def samples_for(self, half_width: float) -> int | None:
         """How many samples in all make the interval that narrow; None without a spread. ValueError: no width.
 
@@ -70,34 +64,8 @@ class Plannable:
         return None if needed is None else max(0, needed - self.clusters)
 
 
-def plannable(totals: Totals, statistic: Statistic, *, level: float = 0.95) -> Plannable:
-    """What can be planned for a statistic of column sums, from its influence values on the present clusters.
-
-    Without a spread: the statistic is undefined, there are fewer than 2 clusters, or nothing varies between them.
-    ValueError: a level outside (0, 1).
-
-    >>> table = Totals.of(np.arange(4), np.array([0, 0, 0, 1]), np.ones(4), 2)
-    >>> round(plannable(table, lambda sums: sums[..., 0] / sums.sum(axis=-1)).spread, 3)
-    0.433
-    """
-    if np.isnan(statistic(totals.sums())):
-        return Plannable(totals.rows, None, level, UNDEFINED)
-    return plannable_from_influence(totals.influence(statistic), level=level)
-
-
-def plannable_from_influence(influence: ArrayLike, *, level: float = 0.95) -> Plannable:
-    """The same from any statistic's influences, summed by cluster, shape (clusters,)."""
-    per_cluster: Floats = finite(influence, "influence")
-    if per_cluster.size < 2:
-        return Plannable(per_cluster.size, None, level, FEW_CLUSTERS)
-    error = standard_error(per_cluster)
-    if error <= NO_SPREAD:
-        return Plannable(per_cluster.size, None, level, NO_VARIATION)
-    return Plannable(per_cluster.size, error * math.sqrt(per_cluster.size), level, None)
-
-
 def plannable_from_estimate(estimate: Estimate) -> Plannable:
-    """The same from an estimate and its interval, for any statistic of a report.
+    """What can be planned for any statistic, from its estimate on the present clusters.
 
     The interval's longer side, in normal quantiles instead of t's, stands for the error: of an interval that is not
     symmetric, such as a bootstrap's, this plans rather too many samples than too few. Without a spread: the estimate
@@ -122,8 +90,8 @@ def kappa_influence(judge: ArrayLike, positive: ArrayLike, sample: ArrayLike) ->
 
     ``judge`` and ``positive`` (verdicts) and ``sample`` (numbers from 0 on) have shape (units,). Returns the samples
     that have units, ascending, and their influences, both of shape (labelled samples,): what
-    ``plannable_from_influence`` and ``selection.expected_spread`` ask for. No influences (None) where kappa is
-    undefined. ValueError: verdicts that are not booleans, unequal lengths.
+    ``selection.expected_spread`` asks for. No influences (None) where kappa is undefined. ValueError: verdicts that are
+    not booleans, unequal lengths.
 
     >>> labelled, influence = kappa_influence([1, 0, 1, 1], [1, 0, 0, 1], [7, 3, 3, 5])
     >>> labelled.tolist(), influence.round(4).tolist()

@@ -242,7 +242,6 @@ WORDS = {
         "the judge passes more or less than its error rates allow: the labelled units are not like the others"
     ),
     # Plans.
-    "plan_of_undefined": gettext_noop("the statistic is undefined on the present samples: nothing to plan from"),
     "plan_of_few_samples": gettext_noop("fewer than 2 samples: nothing to plan from"),
     "plan_of_no_variation": gettext_noop("nothing varies between the present samples: nothing to plan from"),
     "more_samples_for": gettext_noop("about %(n)s more samples for %(width)s"),

@@ -9,9 +9,8 @@ from hypothesis import strategies as st
 from sklearn import metrics
 from sklearn.calibration import calibration_curve
 
-from alignment import at_threshold, calibration_figures, evaluate_calibrator, fit_calibrator
+from alignment import calibration_figures
 from alignment.base.estimate import remark
-from alignment.calibration.calibrators import ThresholdCalibrator
 from alignment.calibration.reliability import equal_mass_bins
 from tests.alignment.base.test_intervals import jackknife
 
@@ -151,20 +150,6 @@ def test_invariances(rng):
                 assert getattr(getattr(other, name), end) == pytest.approx(expected, abs=1e-12)
 
 
-def test_evaluate_applies_the_calibrator(rng):
-    score = rng.normal(size=200)
-    human = score + rng.normal(size=200) > 0
-    cluster = np.arange(200) // 2
-    threshold = fit_calibrator("threshold", score[:100], human[:100])
-    figures = evaluate_calibrator(threshold, score[100:], human[100:], cluster[100:], interval="influence")
-    at = at_threshold(score[100:], human[100:], cluster[100:], threshold.threshold, interval="influence")
-    assert figures.kappa == at.kappa
-    assert figures.brier.reason == figures.ece.reason == remark("no_probabilities")
-    assert figures.points == ()
-    platt = fit_calibrator("platt", score[:100], human[:100])
-    assert evaluate_calibrator(platt, score[100:], human[100:], cluster[100:], rng=rng).brier.low > 0
-
-
 def test_levels_have_quadratic_kappa(rng):
     human = rng.integers(4, size=120)
     given = np.clip(human + rng.integers(-1, 2, size=120), 0, 3)
@@ -198,7 +183,7 @@ def test_undefined(rng):
         (lambda: figures_of([0.5], [2], **NONE), "human holds positions"),
         (lambda: calibration_figures([1], [1, 0], [1, 2], **NONE), "columns differ in length"),
         (lambda: calibration_figures([1], [2], [1], probability=[0.5], levels=3, **NONE), "go with two levels"),
-        (lambda: evaluate_calibrator(ThresholdCalibrator(0.5, True), [0.1], [1], [1]), "pass rng"),
+        (lambda: figures_of([0.1], [1]), "pass rng"),
     ],
 )
 def test_columns_that_do_not_fit(call, message):
