@@ -116,7 +116,7 @@ def compare(reference: Reference, said: JudgeScores) -> Comparison:
 def coverage_of(judged: Judged) -> dict[str, int]:
     """Of the units people said something about, without those of closed samples; `unlabelled` counts the judge's scores
     on other units."""
-    said, closed = judged.said, judged.reference.closed
+    said, closed = judged.said, judged.reference.closed.union(judged.said.closed)
     given = {*said.numbers, *said.labels, *said.failed}
     people = {unit for unit in judged.reference.units if unit[0] not in closed}
     answered = judged.labels.keys() if judged.answers_labels else said.numbers.keys()

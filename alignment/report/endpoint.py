@@ -33,7 +33,7 @@ def shown_on(one: Comparison, decisions: Mapping[UnitKey, bool], *, is_dev: bool
     """``decisions``: pass or fail by the judge of the units of the side that it scored. ``level``: of the endpoint."""
     reference = one.judged.reference
     evidence = reference.evidence
-    settled = settled_on(reference, is_dev=is_dev)
+    settled = [unit for unit in settled_on(reference, is_dev=is_dev) if unit[0] not in one.said.closed]
     counts = counted(evidence, settled)
     known, if_right = drawn(reference, settled), None
     if not counts["units"]:

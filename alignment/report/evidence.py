@@ -63,6 +63,8 @@ class JudgeScores:
     failed: Mapping[UnitKey, str] = field(default_factory=dict)
     # What it said when it was asked again about the same units: of each unit one or more numbers (float), or labels.
     again: Mapping[UnitKey, Sequence[Value]] = field(default_factory=dict)
+    # Samples of which its answers are left out, since they are closed for another criterion that it is compared with.
+    closed: Collection[str] = ()
 
     @property
     def name(self) -> tuple[str, str, str]:
@@ -388,13 +390,12 @@ def _of_before(found: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _said(one: JudgeScores) -> dict[str, Any]:
-    values = {each.name: getattr(one, each.name) for each in fields(one)}
+    values = {each.name: getattr(one, each.name) for each in fields(one) if each.name != "closed" or one.closed}
     return {name: _columns(value) if name in _BY_UNIT else value for name, value in values.items()}
 
 
 def _scores(one: Mapping[str, Any]) -> JudgeScores:
-    values: dict[str, Any] = {each.name: one[each.name] for each in fields(JudgeScores)}
-    return JudgeScores(**values | {name: _mapping(values[name]) for name in _BY_UNIT})
+    return JudgeScores(**{**one, **{name: _mapping(one[name]) for name in _BY_UNIT}})
 
 
 def _addresses(units: Sequence[UnitKey]) -> dict[str, list[str]]:

@@ -85,7 +85,7 @@ class CertificatesView(ProjectAPIView):
         """The certificates, newest first.
 
         What was certified: the decision with its conditions, judge version, criterion version, threshold, calibrator,
-        and the figures on test.
+        and the figures on test. Whether one still holds the gate says.
         """
         found = (
             Certificate.objects.filter(project=self.project)

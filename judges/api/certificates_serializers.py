@@ -114,7 +114,10 @@ class Certificate(
     level = s.FloatField(source="look.level")
     out_of_date = s.BooleanField(source="look.is_out_of_date", help_text="Its look is, and so is the certificate.")
     decision = FreeObject(
-        source="look.decision", allow_null=True, help_text="What the judge may do, and why; null: it is out of date."
+        source="look.decision",
+        allow_null=True,
+        help_text="What the judge might do by the look, and why; null: it is out of date. Whether that still holds the "
+        "gate says.",
     )
     conditions = Condition(many=True, help_text="What the decision rests on.")
     rests_on = FreeObject(allow_null=True, help_text=f"Of the look's result: {', '.join(_RESTS_ON)}.")

@@ -17,6 +17,7 @@ from annotate.core.errors import Conflict, Invalid
 from annotate.models import Sample, User
 from judges.canaries.rates import Reading
 from judges.canaries.variants import CLEAN, NUMBERED, SET_VERSION, changed, judged_units, variants_for
+from judges.core.locked_read import locked_keys
 from judges.core.split import drawn
 from judges.kinds.base import Item, Scored, Size
 from judges.models import JudgeKind, JudgeVersion, Run, RunPurpose
@@ -91,8 +92,8 @@ def check_canaries(
     key: RequestKey | None = None,
 ) -> Run:
     """Asks about `samples` samples of the project that the judge has something to ask about, drawn by the seed: about
-    some units of each, clean and with every canary. The judge is compared only with itself: nothing that people said is
-    read, so samples of either half may be among them.
+    some units of each, clean and with every canary. None of them is locked: a check of few samples tells what the judge
+    says of each.
 
     key: as of `start_run`. Raises Invalid for a judge that can't be checked and for numbers that make no sense;
     Conflict when there is no sample to ask about.
@@ -126,10 +127,18 @@ def _planned(version: JudgeVersion, samples: Any, seed: Any) -> dict[str, Any]:
     check_sample_count(samples, MOST_SAMPLES)
     check_seed(seed)
     project = version.judge.project
-    names = Sample.objects.filter(project=project).values_list("external_id", flat=True)
+    keys = dict(Sample.objects.filter(project=project).values_list("external_id", "pk"))
+    closed = locked_keys(project, keys.values())
+    names = [name for name, key in keys.items() if key not in closed]
     chosen = draw_samples(project, names, samples, seed=seed, purpose="canaries", versions=[version])
     if not chosen:
-        raise Conflict("no_samples", _("The project has no sample that this judge could be asked about."))
+        raise Conflict(
+            "no_samples",
+            _(
+                "There is no sample that this judge could be asked about. Of samples that people labelled only those "
+                "are asked about that a report has put on dev."
+            ),
+        )
     return {
         "version": version,
         "scope": {"samples": chosen},

@@ -12,12 +12,12 @@ from django.utils.text import capfirst
 from django.utils.translation import gettext as _
 
 from alignment.base.estimate import Remark, remark
-from annotate.batches.draws_read import declared_draw
+from annotate.batches.draws_read import chances_declared, declared_draw, elsewhere
 from annotate.core.blindness import Reader, annotator_numbers, may_know_names
 from annotate.core.errors import Conflict, Invalid
 from annotate.core.rows import first_or_raise
 from annotate.core.text_tables import in_words
-from annotate.models import Criterion, Project, Rater
+from annotate.models import Criterion, DeclaredDraw, Project, Rater
 from annotate.models.batch import HowDeclared
 from annotate.projects.read import criterion_named
 from judges.certificates.drift_read import Drift, drift_of, drift_sentence
@@ -258,13 +258,24 @@ def _taken_back(criterion: Criterion, certificate: Certificate) -> tuple[str, st
     """An admin's word on how labels came (decision 29) that no longer stands as it was given."""
     given = {row["how"] for row in certificate.look.result["drawn_by"]} & _DECLARED
     now = declared_draw(criterion)
-    if not given or (now is not None and given == {f"declared_{now.how}"}):
+    if not given or (now is not None and given == {f"declared_{now.how}"} and _as_given(now, criterion, certificate)):
         return None
     said = _(
         "Certificate %(n)s rests on what was declared of labels made elsewhere, which has been taken back: look again, "
         "and certify that look."
     )
     return "labels_undeclared", said % {"n": certificate.number}
+
+
+def _as_given(now: DeclaredDraw, criterion: Criterion, certificate: Certificate) -> bool:
+    """Whether a word that was given again names the chances that the look was taken with."""
+    look = certificate.look
+    if now.how != HowDeclared.COLUMN or now.declared_at <= look.created_at:
+        return True
+    said = chances_declared(now, elsewhere(criterion, now.declared_at))
+    # Stratum 0: labelled before a draw.
+    were = {name: chance for name, (chance, stratum) in look.samples["chances"].items() if stratum}
+    return all(said.get(name, chance) == chance for name, chance in were.items())
 
 
 def _drifted(certificate: Certificate, drift: Drift | None) -> tuple[str, str] | None:

@@ -70,11 +70,17 @@ def locked(project: Project, sample_ids: Collection[int], *, reader: Reader) -> 
     """Of these samples. Two queries; nothing is locked for a reader that is no user."""
     if isinstance(reader, GeneralReader) or not sample_ids:
         return Locked()
+    keys = locked_keys(project, sample_ids)
+    return Locked(keys, set(project.criteria.order_by().values_list("key", flat=True)))
+
+
+def locked_keys(project: Project, sample_ids: Collection[int]) -> dict[int, set[str]]:
+    """Of those of these samples that are locked for a criterion, the keys of such."""
     sides = {"dev": Side.DEV, "systems": Side.SYSTEMS}
     keys: dict[int, set[str]] = defaultdict(set)
     for sample, key in fetch_all(_LOCKED, {"project": project.pk, "samples": list(sample_ids), **sides}):
         keys[sample].add(key)
-    return Locked(dict(keys), set(project.criteria.order_by().values_list("key", flat=True)))
+    return dict(keys)
 
 
 def locked_samples(project: Project, sample_ids: Collection[int], *, reader: Reader) -> set[int]:

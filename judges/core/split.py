@@ -14,6 +14,7 @@ from django.db.models import Exists, OuterRef
 import alignment
 from annotate.labels.read import counting_labels
 from annotate.models import Criterion
+from annotate.projects.read import current_criteria
 from annotate.samples.read import groups_of, samples_named
 from judges.models import GroupSide, Score, Side
 
@@ -65,6 +66,17 @@ def sides_of(criterion: Criterion, names: Collection[str]) -> dict[str, bool]:
     return _of_samples(names, groups_of(criterion.project, names), _sides(criterion))
 
 
+def on_test(criterion: Criterion, names: Collection[str]) -> set[str]:
+    """Those of these samples that are on test, also where the criterion now says nowhere what passes."""
+    return {name for name, is_dev in sides_of(criterion, names).items() if not is_dev}
+
+
+def on_test_elsewhere(criterion: Criterion, names: Collection[str]) -> set[str]:
+    """Those that are on test for another criterion."""
+    others = current_criteria(criterion.project).exclude(pk=criterion.pk)
+    return set[str]().union(*(on_test(other, names) for other in others))
+
+
 def _sides(criterion: Criterion) -> dict[str, Side]:
     """The side of every group. A group that others came to later has the strongest of all."""
     stored = GroupSide.objects.filter(project=criterion.project_id, criterion_key=criterion.key)
@@ -100,6 +112,7 @@ def _new_sides(
         return {}
     names = [name for name in strata_of_samples if group_of.get(name, name) in new]
     seen = {group_of.get(name, name): Side.DEV for name in _shown_whole(criterion, names)}
+    seen = {name: side for name, side in _for_others(criterion).items() if name in new} | seen
     left, sides = sorted(new - seen.keys()), {**sides, **seen}
     seed = abs(criterion.project.seed)
     if sides:
@@ -109,6 +122,21 @@ def _new_sides(
             left, [strata[name] for name in left], seed=seed, dev_share=DEV_SHARE
         ).tolist()
     return seen | {name: Side.DEV if is_dev else Side.TEST for name, is_dev in zip(left, chosen, strict=True)}
+
+
+def _for_others(criterion: Criterion) -> dict[str, Side]:
+    """The sides of groups for the other criteria, where scores under a name of their own are compared with several:
+    what is dev for one of them must not be test for another."""
+    others = Criterion.objects.filter(project=criterion.project_id).exclude(key=criterion.key).order_by()
+    keys = {criterion.key, *others.values_list("key", flat=True)}
+    if not Score.objects.filter(version__judge__project=criterion.project_id).exclude(dimension__in=keys).exists():
+        return {}
+    found: dict[str, Side] = {}
+    for other in others.filter(is_current=True):
+        for group, side in _sides(other).items():
+            if side != Side.SYSTEMS:
+                found[group] = min(found.get(group, side), side, key=_STRONGEST.index)
+    return found
 
 
 def _shown_whole(criterion: Criterion, names: Collection[str]) -> Collection[str]:

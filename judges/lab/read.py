@@ -28,7 +28,7 @@ from annotate.samples.read import groups_of, samples_named
 from annotate.verdicts.evidence_read import asked
 from annotate.verdicts.ratings_read import UnitKey
 from judges.core.scores_read import load_scores
-from judges.core.split import sides_of
+from judges.core.split import on_test, on_test_elsewhere, sides_of
 from judges.kinds.registry import kind_named
 from judges.models import Judge, JudgeVersion, RunState, Trial
 
@@ -101,9 +101,9 @@ def on_dev(criterion: Criterion, names: Collection[str], *, reader: Reader) -> O
 
 def dev_names(criterion: Criterion, names: Collection[str]) -> list[str]:
     """Those of the samples that are dev, by their own ids, in order. On a criterion that says nowhere what passes there
-    are no halves, and nothing that could be looked at later: then all of them are."""
+    are no halves: then all of them are, but for what an earlier version put on test."""
     if not criterion.passes:
-        return sorted(names)
+        return sorted(set(names) - on_test(criterion, names))
     return sorted(name for name, is_dev in sides_of(criterion, names).items() if is_dev)
 
 
@@ -206,6 +206,10 @@ def trial_figures(trial: Trial, *, reader: Reader) -> Found:
         replace(load_scores(trial.criterion, version, trial.dimension, keys, reader=SYSTEM), again={})
         for version in sides
     ]
+    if trial.dimension != trial.criterion.key:
+        # What is dev here may be test for another criterion that they are compared with.
+        closed = on_test_elsewhere(trial.criterion, dev.samples.keys())
+        said = [replace(one.without(closed), closed=sorted(closed)) for one in said]
     answers = [value for one in said for values in (one.numbers, one.labels) for value in values.values()]
     held_back = require_figures_of_many(reader, keys, answers)
     figures = alignment.report.two_versions(

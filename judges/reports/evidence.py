@@ -16,11 +16,12 @@ import orjson
 import alignment
 from annotate.core.blindness import SYSTEM
 from annotate.models import Criterion, Project
+from annotate.projects.read import current_criteria
 from annotate.samples.read import groups_of, samples_named
 from annotate.verdicts.evidence_read import evidence_of
 from judges.core.requirement import endpoint_of
 from judges.core.scores_read import judge_scores, measured_by, whole_scores
-from judges.core.split import as_divided, divide, sides_of
+from judges.core.split import as_divided, divide, on_test, on_test_elsewhere, sides_of
 
 
 def full_evidence(
@@ -32,7 +33,34 @@ def full_evidence(
 
     Raises Invalid for a judge that the project doesn't have.
     """
-    return _evidence(criterion, judge_name, stores=stores, settled_only=settled_only).locked()
+    found = _evidence(criterion, judge_name, stores=stores, settled_only=settled_only)
+    if stores and _is_shared(found):
+        # What others may measure is closed here: they divide it now, and on the same sides.
+        for other in current_criteria(criterion.project).exclude(pk=criterion.pk):
+            _divided(other)
+    return open_evidence(criterion, found)
+
+
+def open_evidence(criterion: Criterion, found: alignment.report.Evidence) -> alignment.report.Evidence:
+    """Without what judges said of the criterion's test half, whichever version of it has labels there; and, under names
+    that are no criterion's, of that of each other criterion."""
+    names = found.samples()
+    # What has labels that count is taken out by the evidence itself.
+    own = on_test(criterion, names) - found.closed()
+    elsewhere = on_test_elsewhere(criterion, names) if _is_shared(found) else set[str]()
+
+    def left(one: alignment.report.JudgeScores) -> alignment.report.JudgeScores:
+        if one.dimension == criterion.key:
+            return one.without(own) if own else one
+        return replace(one.without(own | elsewhere), closed=sorted(elsewhere))
+
+    judges: dict[str, Any] = {name: list(map(left, getattr(found, name))) for name in ("judges", "earlier", "whole")}
+    return replace(found, **judges).locked()
+
+
+def _is_shared(found: alignment.report.Evidence) -> bool:
+    """Whether something of it is compared with other criteria as well."""
+    return any(one.dimension != found.criterion.key for one in (*found.judges, *found.earlier, *found.whole))
 
 
 def evidence_of_look(criterion: Criterion, judge_name: str) -> alignment.report.Evidence:
@@ -79,12 +107,14 @@ def _versions(project: Project, judges: Sequence[alignment.report.JudgeScores]) 
 
 def settled_on_dev(criterion: Criterion) -> list[str]:
     """The samples of the dev half of which people settled a unit, by their own ids, in order; those without a side get
-    one, as at a report. Where there are no halves, since the criterion says nowhere what passes: all settled samples.
+    one, as at a report. Where there are no halves, since the criterion says nowhere what passes: all settled samples,
+    but for those that an earlier version put on test.
     """
     people = _divided(criterion)
     reference = alignment.report.reference_of(people)
     if not criterion.passes:
-        return sorted({sample for sample, _ in reference.labels()})
+        settled = {sample for sample, _ in reference.labels()}
+        return sorted(settled - on_test(criterion, settled))
     return sorted(name for name in reference.strata() if people.is_dev.get(name, False))
 
 
@@ -150,7 +180,7 @@ def fingerprint_of(evidence: alignment.report.Evidence, parameters: dict[str, An
     for judges in (evidence.judges, evidence.earlier, evidence.whole):
         add(len(judges))
         for judge in judges:
-            add([*judge.name, judge.higher_is_better])
+            add([*judge.name, judge.higher_is_better, *([judge.closed] if judge.closed else [])])
             for values in (judge.numbers, judge.labels, judge.failed, judge.again):
                 add(sorted(values.items(), key=by_unit))
     return digest.hexdigest()

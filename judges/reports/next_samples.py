@@ -27,8 +27,10 @@ from annotate.core.errors import Conflict, Invalid
 from annotate.models import Batch, Criterion, Project, User
 from annotate.samples.read import groups_of, unit_counts
 from annotate.verdicts.evidence_read import evidence_of
+from judges.core.locked_read import locked_keys
 from judges.core.scores_read import judge_scores
-from judges.core.split import sides_of
+from judges.core.split import on_test, sides_of
+from judges.reports.evidence import open_evidence
 
 DEFAULT_COUNT = 40
 FEWEST_SAMPLES = 2
@@ -129,7 +131,8 @@ def next_samples(
     strata = alignment.report.reference_of(people).strata()
     is_dev = dict.fromkeys(strata, False) | sides_of(criterion, strata.keys())
     groups = groups_of(criterion.project, strata.keys())
-    evidence = replace(people, judges=judges, is_dev=is_dev, groups=groups).locked()
+    judges = [_open(criterion, one, keys) for one in judges]
+    evidence = open_evidence(criterion, replace(people, judges=judges, is_dev=is_dev, groups=groups))
     judge = None if about is None else _scores_of(about, evidence.judges)
     proposal = alignment.report.propose(evidence, names, count, seed=seed, about=judge)
     # What a stratum tells is between which ranks scores lie.
@@ -146,6 +149,18 @@ def next_samples(
 def _unlabelled(criterion: Criterion) -> dict[str, int]:
     """Their own ids, and their primary keys."""
     return dict(unlabelled_samples(criterion).values_list("external_id", "pk"))
+
+
+def _open(
+    criterion: Criterion, said: alignment.report.JudgeScores, keys: Mapping[str, int]
+) -> alignment.report.JudgeScores:
+    """Without what nobody may know of these samples, as to be drawn tells it: without labels that count some are closed
+    as well, for an earlier version of the criterion, or for another one."""
+    closed = on_test(criterion, keys)
+    if said.dimension != criterion.key:
+        locked = locked_keys(criterion.project, keys.values())
+        closed |= {name for name, key in keys.items() if locked.get(key, set()) - {criterion.key}}
+    return said.without(closed)
 
 
 def _held_back(reader: Reader, keys: Mapping[str, int]) -> set[str]:
@@ -196,13 +211,14 @@ def outcome_queue(
     Conflict when its counts would tell the reader the outcome of single samples.
     """
     _check(shares)
-    said = _scores_of(about, judge_scores(criterion, about.judge, reader=SYSTEM)[0])
+    keys = _unlabelled(criterion)
+    names = list(keys)
+    judges, _failed = judge_scores(criterion, about.judge, reader=SYSTEM)
+    said = _open(criterion, _scores_of(about, judges), keys)
     if said.numbers and (threshold is None or not math.isfinite(threshold)):
         raise Invalid("no_threshold", _("This judge gives numbers: say from which score on it passes."))
     if said.labels and not criterion.passes:
         raise Invalid("no_passes", _("“%(key)s” has no values that count as pass.") % {"key": criterion.key})
-    keys = _unlabelled(criterion)
-    names = list(keys)
     if not names:
         raise Invalid("no_samples", _("Every sample has labels on this criterion, or waits in a batch."))
     seed = new_seed() if seed is None else seed

@@ -13,13 +13,13 @@ from itertools import groupby
 import pytest
 from django.core.cache import cache
 
-import alignment
 from annotate.models import Sample
 from bench.promises.locked import attack
 from config import celery_app
 from judges.core import locked_read
 from judges.core.split import sides_of
 from judges.models import AlignmentReport, Ask, JudgeVersion, RunPurpose, Score
+from judges.reports import evidence
 from judges.reports.evidence import align
 from judges.reports.write import freeze_report
 from tests.clients import as_user
@@ -85,7 +85,7 @@ def everything(world: Hidden, name: str) -> dict[str, str]:
     return {one.url: _OF_A_REPLY.sub("", one.text) for one in told() if not AFTER_A_LOOK.search(one.url)}
 
 
-SAID = ("status", "number", "label", "finding")
+SAID = ("status", "number", "label", "finding", "rationale")
 
 
 def change_hands(world: Hidden) -> None:
@@ -150,12 +150,12 @@ def read(world: Hidden) -> dict[str, str]:
     return {url: crawl.read((url, None)).text for url in addresses(world)}
 
 
-@pytest.mark.parametrize("guard", ["locked", "Evidence.locked"])
+@pytest.mark.parametrize("guard", ["locked", "open_evidence"])
 def test_one_guard_less_is_found(world: Hidden, monkeypatch: pytest.MonkeyPatch, guard: str) -> None:
     if guard == "locked":
         put_in_place(monkeypatch, locked_read.locked, lambda *_, **__: locked_read.Locked())
     else:
-        monkeypatch.setattr(alignment.report.Evidence, "locked", lambda evidence: evidence)
+        monkeypatch.setattr(evidence, "open_evidence", lambda criterion, found: found)
     before = read(world)
     change_hands(world)
     assert differing(before, read(world))
@@ -169,7 +169,7 @@ def test_the_matrix_of_test_can_not_be_worked_out(world: Hidden, monkeypatch: py
         return attack({"reference": said["reference"], "judge": said["judges"][0]})
 
     assert found() is None
-    monkeypatch.setattr(alignment.report.Evidence, "locked", lambda evidence: evidence)
+    monkeypatch.setattr(evidence, "open_evidence", lambda criterion, found: found)
     matrix = found()
     assert matrix is not None
     assert sum(matrix) == 2 * len(on_test(world, "support"))

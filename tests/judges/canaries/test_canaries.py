@@ -17,7 +17,7 @@ from judges.canaries.read import canary_result, flip_examples
 from judges.canaries.variants import BEHIND, INSTEAD, VARIANTS, changed
 from judges.canaries.write import check_canaries, estimate_canaries
 from judges.kinds.llm import KIND
-from judges.models import Run, Score
+from judges.models import GroupSide, Run, Score, Side
 from judges.runs.purposes import purpose_of
 from judges.runs.read import progress_of
 from judges.runs.write import start_run
@@ -25,6 +25,7 @@ from judges.versions.write import create_judge
 from tests.annotate.api.test_schema import problems
 from tests.annotate.factories import World, make_sample, make_samples, make_world
 from tests.clients import client_of
+from tests.judges.building import add_labels
 from tests.judges.runs.building import endpoint_at, llm_judge, worked
 from tests.openai_server import OpenAIServer, Request
 from tests.openai_server.messages import chat
@@ -188,6 +189,16 @@ def test_harmless_texts_are_about_as_long_as_those_that_ask_for_something() -> N
         ]
         assert min(same_script) * 0.7 <= len(harmless.text) <= max(same_script) * 1.3
     assert [variant.number for variant in VARIANTS] == list(range(1, len(VARIANTS) + 1))
+
+
+def test_locked_samples_are_not_asked_about(world: World) -> None:
+    samples = {sample.external_id: sample for sample in make_samples(world.project, 4)}
+    version, (support,) = llm_judge(world), world.criteria("support")
+    names = sorted(samples)
+    add_labels(support, samples, [(name, "claim:0", "ann", "yes") for name in names[:3]])
+    GroupSide.objects.create(project=world.project, criterion_key="support", group=names[0], side=Side.DEV)
+    GroupSide.objects.create(project=world.project, criterion_key="support", group=names[1], side=Side.TEST)
+    assert check_canaries(version=version).scope == {"samples": [names[0], names[3]]}
 
 
 def test_a_request_that_is_repeated_starts_one_check(world: World, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -169,6 +169,22 @@ def test_it_ends_when_what_was_declared_of_its_labels_is_taken_back(
     assert ended(project) == "labels_undeclared"
 
 
+def test_it_ends_when_other_chances_are_declared(version: JudgeVersion, project: Project, grade: Criterion) -> None:
+    for place, sample in enumerate(project.samples.all()):
+        sample.metadata = {"drawn": 0.5, "again": 0.50, "other": 0.1 if place % 2 else 0.5}
+        sample.save()
+    declare_draw(criterion=grade, how="column", column="drawn")
+    said = {"how": "declared_column", "samples": 32, "by": "Alma", "day": "2026-11-20", "batch": None}
+    look = certified(version, "alone_in_region", drawn_by=[said]).look
+    names = project.samples.values_list("external_id", flat=True)
+    look.samples = {**look.samples, "chances": {name: [0.5, 1] for name in names}}
+    look.save()
+    declare_draw(criterion=grade, how="column", column="again")
+    assert gate(**asked(project)).passed
+    declare_draw(criterion=grade, how="column", column="other")
+    assert ended(project) == "labels_undeclared"
+
+
 def test_what_it_rests_on_is_named(version: JudgeVersion, project: Project) -> None:
     conditions = conditions_of(decided(version, "with_a_person"))
     assert [(one.name, one.holds) for one in conditions] == [
