@@ -44,7 +44,7 @@ class AlignmentView(ProjectAPIView):
 
         As `manage.py align` prints it: every judge, or the one named, at the threshold that is best on the dev half of
         the samples, measured there by cross-fitting (docs/statistics.md). Samples get their half at a report or a look;
-        those without one are not on dev yet.
+        those without one are not on dev yet. Before the first of these there is nothing to compare judges on (404).
 
         Judges are compared with what people settled. `labels=all`: with all that they labelled.
         """

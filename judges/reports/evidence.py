@@ -12,6 +12,8 @@ from operator import itemgetter
 from typing import Any
 
 import orjson
+from django.http import Http404
+from django.utils.translation import gettext as _
 
 import alignment
 from annotate.core.blindness import SYSTEM
@@ -191,9 +193,13 @@ def align(
 ) -> dict[str, Any]:
     """Every judge (or the one named) against people on the criterion, as plain JSON (docs/statistics.md).
 
-    stores, settled_only, and what it raises: as `full_evidence`.
+    stores, settled_only, and what it raises: as `full_evidence`; and Http404 where nothing is stored and no sample has a
+    side yet, since there is no dev half to compare judges on.
     """
     evidence = full_evidence(criterion, judge_name, stores=stores, settled_only=settled_only)
+    if not stores and evidence.judges and evidence.is_dev and not sides_of(criterion, evidence.is_dev):
+        said = _("The samples labelled on “%(criterion)s” are not divided into dev and test yet: make a report first.")
+        raise Http404(said % {"criterion": criterion.key})
     reference = alignment.report.reference_of(evidence)
     return {
         "criterion": criterion.key,

@@ -33,6 +33,7 @@ from tests.judges.building import (
     add_samples,
     add_scores,
     clicked_world,
+    drawn_in_full,
     graded_project,
     scores_like,
 )
@@ -168,6 +169,12 @@ def test_the_api_gives_both(world: World) -> None:
     clicked_world(world)
     client = client_of(world.alice)
     url = f"/api/projects/{world.project.slug}/criteria/grade/alignment/"
+    before = client.get(url)
+    assert (before.status_code, before.json()["error"]["message"]) == (
+        404,
+        "The samples labelled on “grade” are not divided into dev and test yet: make a report first.",
+    )
+    freeze_report(criterion=world.criteria("grade")[0], labels="all")
     units = [client.get(url + query).json()["reference"]["units"] for query in ("", "?labels=settled", "?labels=all")]
     assert units == [90, 90, 90 + CLICKED]
     assert client.get(url + "?labels=most").status_code == 422
@@ -241,6 +248,7 @@ def test_reviewers_find_single_labels_by_the_same_rule(world: World) -> None:
 def test_a_look_rests_on_settled_units_and_costs_nothing_more_when_no_figure_changes(world: World) -> None:
     batch = clicked_world(world)
     (grade,) = world.criteria("grade")
+    drawn_in_full(grade)
     first = look_at_test(criterion=grade, judge_name="judge")
     assert first.result["kappa"]["n"] == 45
     # Whether labels came too fast, and who says that one is enough, is no figure of a look.
@@ -248,7 +256,8 @@ def test_a_look_rests_on_settled_units_and_costs_nothing_more_when_no_figure_cha
     assert look_at_test(criterion=grade, judge_name="judge") == first
     count_single_labels(actor=world.alice, batch=batch)
     second = look_at_test(criterion=grade, judge_name="judge")
-    assert (second.number, second.result["kappa"]["n"] > 45) == (2, True)
+    # Of a batch that names its samples: settled now, and left out of the figures.
+    assert (second.number, second.result["drawn"]["left_out"] > 0) == (2, True)
     Batch.objects.update(single_labels_by=world.rita)
     assert look_at_test(criterion=grade, judge_name="judge") == second
 
@@ -257,6 +266,7 @@ def test_single_labels_make_no_other_look(world: World) -> None:
     """A second look costs: every interval is wider."""
     batch = clicked_world(world)
     (grade,) = world.criteria("grade")
+    drawn_in_full(grade)
     first = look_at_test(criterion=grade, judge_name="judge")
     listed = freeze_report(criterion=grade).result["judges"][0]["disagreements"]
     more = [f"t{place:02}" for place in range(20)]
