@@ -176,8 +176,6 @@ def _declared(endpoint: Mapping[str, Any]) -> dict[str, Any]:
 def _left_out(drawn: Mapping[str, Any]) -> str:
     if not drawn["left_out"]:
         return ""
-    if not drawn["units"]:
-        return _("How these labels came is not known, so the figures below are of these units and stand for no others.")
     return ngettext(
         "%(n)s unit that people settled: it was chosen, or how it came is not known.",
         "%(n)s units that people settled: they were chosen, or how they came is not known.",

@@ -82,10 +82,12 @@ def look_at_test(
             number,
             seconds=alignment.report.seconds_of_sample(evidence),
         )
-        if found.row["reason"] is not None:
-            raise Conflict(
-                "nothing_to_see", _("Nothing was looked at: %(reason)s.") % {"reason": in_words(found.row["reason"])}
-            )
+        reason = found.row["reason"]
+        if reason is None and not found.row["drawn"]["units"]:
+            # Without a drawn label nothing is decided, so a look would be spent for nothing.
+            reason = found.row["figure"]["reason"]
+        if reason is not None:
+            raise Conflict("nothing_to_see", _("Nothing was looked at: %(reason)s.") % {"reason": in_words(reason)})
         version = JudgeVersion.objects.get(
             judge__project_id=criterion.project_id, judge__name=judge_name, label=said.version
         )

@@ -22,7 +22,7 @@ from judges.models import Ask, Judge, JudgeVersion, Look, Reply, Run, Score, Tri
 from judges.reports.write import freeze_report
 from judges.versions.write import create_judge
 from tests.annotate.factories import GRADE, decide_unit, make_batch, say
-from tests.judges.building import add_judge, add_labels, add_samples, add_scores
+from tests.judges.building import add_judge, add_labels, add_samples, add_scores, drawn_in_full
 
 SUPPORT = {
     "key": "support",
@@ -240,6 +240,7 @@ def _try_out(world: Hidden) -> None:
 
 def _certify(world: Hidden) -> None:
     """The samples are too few for the judge to be permitted anything; it is, so that what follows from it is shown."""
+    drawn_in_full(world.criterion("grade"))
     look = look_at_test(criterion=world.criterion("grade"), judge_name="scorer")
     decision = {**look.result["decision"], "verdict": "with_a_person"}
     people = list(Rater.objects.filter(project=world.project).values_list("pk", flat=True))

@@ -9,7 +9,7 @@ from django.core.management import CommandError, call_command
 
 from alignment.judging.looks import level_of_look
 from annotate.core.errors import Conflict
-from annotate.models import AuditEntry, Criterion, Label, Project, Sample, User
+from annotate.models import AuditEntry, Criterion, DeclaredDraw, Label, Project, Sample, User
 from annotate.projects.criteria import add_criteria
 from annotate.projects.write import set_member
 from judges.certificates.apply import apply_certificate
@@ -20,7 +20,7 @@ from judges.models import PROMISE, Look
 from tests.annotate.factories import GRADE
 from tests.clients import client_of
 from tests.database import copied_from_world
-from tests.judges.building import add_judge, graded_project, scores_like
+from tests.judges.building import add_judge, drawn_in_full, graded_project, scores_like
 
 pytestmark = pytest.mark.django_db
 
@@ -161,6 +161,25 @@ def test_what_is_out_of_date_is_not_certified(grade: Criterion) -> None:
     with pytest.raises(Conflict) as refused:
         issue_certificate(look=look)
     assert refused.value.code == "out_of_date"
+
+
+def test_a_look_without_a_drawn_label_is_refused_and_costs_nothing(project: Project, grade: Criterion) -> None:
+    """It could decide nothing."""
+    DeclaredDraw.objects.all().delete()
+    missing = (
+        "Nothing was looked at: how the samples of this half came to be labelled is not known; an admin can declare "
+        "it, or draw a batch."
+    )
+    with pytest.raises(Conflict) as refused:
+        look_at_test(criterion=grade, judge_name="good")
+    assert (refused.value.code, refused.value.message) == ("nothing_to_see", missing)
+    with pytest.raises(CommandError, match="how the samples of this half came"):
+        call_command("look", project.slug, "--criterion", "grade", "--judge", "good")
+    client = client_of(make_admin(project))
+    said = client.post(f"/api/projects/{project.slug}/looks/", {"criterion": "grade", "judge": "good"}, format="json")
+    assert (said.status_code, said.json()["error"]["message"]) == (409, missing)
+    drawn_in_full(grade)
+    assert look_at_test(criterion=grade, judge_name="good").number == 1
 
 
 def test_what_is_declared_after_a_look_is_paid(grade: Criterion) -> None:

@@ -23,7 +23,15 @@ from judges.reports.read import report_state
 from judges.reports.write import freeze_report
 from tests.annotate.factories import World, finish, make_world
 from tests.database import copied_from_world
-from tests.judges.building import GRADES, add_judge, add_labels, add_samples, graded_project, stored_sides
+from tests.judges.building import (
+    GRADES,
+    add_judge,
+    add_labels,
+    add_samples,
+    drawn_in_full,
+    graded_project,
+    stored_sides,
+)
 
 pytestmark = pytest.mark.django_db
 
@@ -238,6 +246,7 @@ def test_labels_that_gave_way_to_later_ones_are_part_of_it_too(grade: Criterion)
 
 def test_a_finished_draw_is_another_look(world: World, grade: Criterion) -> None:
     """It says with what chance labels came, and by that a look weighs them; its counts of answers stay."""
+    drawn_in_full(grade)
     batch = open_batch(batch=make(world, grade))
     label(batch, all_but=1)
     first = look_at_test(criterion=grade, judge_name="good")
