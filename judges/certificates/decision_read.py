@@ -207,9 +207,9 @@ def _latest(criterion: Criterion, judge: Judge, dimension: str | None) -> Certif
 
 def _never_certified(criterion: Criterion, judge: Judge, dimension: str | None) -> str:
     given = {"judge": judge.name, "criterion": criterion.key, "dimension": dimension}
-    if dimension is None:
+    if dimension in (None, criterion.key):
         return _("“%(judge)s” has no certificate for “%(criterion)s”.") % given
-    return _("“%(dimension)s” of “%(judge)s” has no certificate for “%(criterion)s”.") % given
+    return _("“%(judge)s” has no certificate for “%(criterion)s” by its score “%(dimension)s”.") % given
 
 
 def _changed(criterion: Criterion, judge: Judge, certificate: Certificate) -> tuple[str, str] | None:

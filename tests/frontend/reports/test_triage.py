@@ -91,7 +91,7 @@ def test_before_the_first_certificate(alice: User, ben: User, desk: Project) -> 
     decided(careful(desk), "alone_in_region")
     client = as_user(alice)
     html = client.get(URL).content.decode()
-    assert "has no certificate for “grade”." in html
+    assert "“careful” has no certificate for “grade”." in html
     assert "Nothing, until a certificate says so" in html
     assert "/p/desk/reports/grade/judge/?judge=careful&amp;measures=grade#looks-title" in html
     assert "<svg" in html

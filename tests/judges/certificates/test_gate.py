@@ -152,7 +152,7 @@ def test_certified_for_several_things(project: Project, samples: dict[str, Sampl
     issue_certificate(look=look_at_test(criterion=grade, judge_name="broad", dimension="overall"))
     assert gate(**asked).passed
     found = gate(**asked, dimension="style")
-    assert found.sentence == "“style” of “broad” has no certificate for “grade”."
+    assert found.sentence == "“broad” has no certificate for “grade” by its score “style”."
     issue_certificate(look=look_at_test(criterion=grade, judge_name="broad", dimension="style"))
     with pytest.raises(Invalid, match="was certified for overall, style: say which one is meant"):
         gate(**asked)
