@@ -287,7 +287,9 @@ def _seen(form: DecisionForm, verdict: Verdict) -> DecisionForm:
 
 def _onwards(page: ProjectPage, verdict: Verdict, around: Around, done: str = "") -> HttpResponse:
     left = _("%(n)d left.") % {"n": around.others} if around.next else _("That was the last one.")
-    link = _("See what the judges said about it") if page.project.show_judges else _("Look at it again")
+    verdict.refresh_from_db(fields=["state", "method"])
+    hears = page.project.show_judges and judges_on(verdict, reader=page.user)
+    link = _("See what the judges said about it") if hears else _("Look at it again")
     url = page.url("dispute", verdict.pk) + around.query
     messages.success(page.request, format_html('{} {} <a href="{}">{}</a>', done or _("Decided."), left, url, link))
     return HttpResponseRedirect(around.next or page.url("adjudicate") + around.query)

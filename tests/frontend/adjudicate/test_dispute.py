@@ -106,6 +106,12 @@ def test_judges_are_heard_after_the_decision_if_at_all(
     decided = client.get(f"{PAGE}{judged.pk}/").content.decode()
     assert (f"okapi thinks {judged.unit}" in decided) == shows
     assert f"okapi thinks {disputes[1].unit}" not in decided
+    GroupSide.objects.update(side=Side.TEST)
+    again = {"value": "contradicted", "reason": "On second thoughts.", "revision": judged.revision + 1}
+    next_page = client.get(client.post(f"{PAGE}{judged.pk}/", again).url).content.decode()
+    assert "Look at it again" in next_page, "what judges said of the test half nobody sees"
+    judged.refresh_from_db()
+    GroupSide.objects.update(side=Side.DEV)
     # A label that changes reopens it, and then the judges are silent again.
     Verdict.objects.filter(pk=judged.pk).update(state="reopened")
     assert "okapi" not in client.get(f"{PAGE}{judged.pk}/").content.decode()
