@@ -137,15 +137,16 @@ def _spelt(value: Any, spelling: Callable[[Any], str]) -> str:
     return in_words(value) if isinstance(value, Mapping) else spelling(value)
 
 
-def decision_in_words(decision: Mapping[str, Any]) -> dict[str, Any]:
+def decision_in_words(decision: Mapping[str, Any], looked: Mapping[str, Any] | None = None) -> dict[str, Any]:
     """The `decision` of `reports/decision.html`, from that of a report or a look (alignment.judging.decision).
-    `missing`: how many labels settle it; "" where none do, or that is not known."""
+    `missing`: how many labels settle it; "" where none do, or that is not known. looked: of a report's judge the decision
+    of the look at test, if there was one: its plan is then the only one."""
     meaning = _MEANINGS[decision["verdict"]]
     return {
         "code": decision["verdict"],
         "verdict": in_words(verdict_named(decision)),
         "meaning": _(meaning),
-        "missing": in_words(labels_missing(decision)),
+        "missing": in_words(labels_missing(decision if looked is None else looked)),
         "reason": in_words(decision["reason"]),
         "supports": [in_words(one) for one in decision["for"]],
         "opposes": [in_words(one) for one in decision["against"]],

@@ -15,7 +15,7 @@ from annotate.models import Criterion
 from frontend.reports.beside import beside_context
 from frontend.reports.in_words import decision_in_words, in_words, plot_in_words
 from frontend.reports.shown import Links, from_to, percent, shown, shown_share, worded
-from judges.certificates.decision_read import Standing, standing_of
+from judges.certificates.decision_read import Looked, Standing, standing_of
 from judges.certificates.triage_read import left_to_people
 from judges.models import AlignmentReport
 
@@ -55,7 +55,14 @@ _MISTAKES = ((False, True), (True, False))
 _METHODS = {"platt": gettext_noop("Platt’s curve"), "isotonic": gettext_noop("Isotonic steps")}
 
 
-def judge_summary(report: AlignmentReport, place: int, links: Links | None = None) -> dict[str, Any]:
+def looked_at(criterion: int, row: Mapping[str, Any], looked: Looked) -> dict[str, Any] | None:
+    """The decision of the look at what a row of a report is about."""
+    return looked.get((criterion, row["judge"], row["version"], row["dimension"]))
+
+
+def judge_summary(
+    report: AlignmentReport, place: int, links: Links | None = None, looked: Looked | None = None
+) -> dict[str, Any]:
     """One of the `judges` of `reports/report_fragment.html`; `place` is its own among the report's judges, from 0."""
     row = report.result["judges"][place]
     at = row["at_threshold"]
@@ -63,7 +70,7 @@ def judge_summary(report: AlignmentReport, place: int, links: Links | None = Non
         "title": row["title"],
         "anchor": f"judge-{place + 1}",
         "url": links.judge(row["judge"], row["dimension"]) if links else f"#judge-{place + 1}",
-        "decision": decision_in_words(row["decision"]),
+        "decision": decision_in_words(row["decision"], looked_at(report.criterion_id, row, looked or {})),
         "kappa": shown(row["kappa"]),
         "threshold": number(at["threshold"]),
         "sign": "≥" if row["higher_is_better"] else "≤",
@@ -75,12 +82,14 @@ def judge_summary(report: AlignmentReport, place: int, links: Links | None = Non
     }
 
 
-def judge_context(report: AlignmentReport, place: int, links: Links | None = None) -> dict[str, Any]:
+def judge_context(
+    report: AlignmentReport, place: int, links: Links | None = None, looked: Looked | None = None
+) -> dict[str, Any]:
     """The `judge` of `reports/judge_fragment.html`."""
     row, plots = report.result["judges"][place], report.plots
     at = row["at_threshold"]
     return {
-        **judge_summary(report, place, links),
+        **judge_summary(report, place, links, looked),
         "labels": {name: shown(estimate) for name, estimate in (row["labels"] or {}).items()},
         "confusion": at["confusion"],
         "left_out": at["left_out"]

@@ -20,6 +20,7 @@ from frontend.reports.annotators import matrix_context
 from frontend.reports.in_words import in_words, plot_in_words
 from frontend.reports.judge import judge_summary
 from frontend.reports.shown import Links, from_to, percent, shown, shown_share, worded
+from judges.certificates.decision_read import Looked
 from judges.models import AlignmentReport
 
 if TYPE_CHECKING:
@@ -241,7 +242,9 @@ STATISTICS = (
 )
 
 
-def report_context(report: AlignmentReport, links: Links | None = None) -> dict[str, Any]:
+def report_context(
+    report: AlignmentReport, links: Links | None = None, looked: Looked | None = None
+) -> dict[str, Any]:
     """The context of `reports/report_fragment.html`."""
     result = report.result
     return {
@@ -249,7 +252,7 @@ def report_context(report: AlignmentReport, links: Links | None = None) -> dict[
         "rests": _rests_on(result["reference"]),
         "too_fast": _too_fast(result),
         "people": shown(result["people"]),
-        "judges": [judge_summary(report, place, links) for place in range(len(result["judges"]))],
+        "judges": [judge_summary(report, place, links, looked) for place in range(len(result["judges"]))],
         "uses_dev": any(row["at_threshold"]["confusion"] is not None for row in result["judges"]),
         "forest": plot_in_words(report.plots.get("forest", "")),
         "agreement_caveat": in_words(result["agreement_caveat"]),

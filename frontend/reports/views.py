@@ -25,12 +25,13 @@ from frontend.reports.annotators import annotators_context, people_matrix
 from frontend.reports.compare import compare_context
 from frontend.reports.file import report_html
 from frontend.reports.in_words import decision_in_words, plot_in_words
-from frontend.reports.judge import judge_context, standing_of_row, triage_context
+from frontend.reports.judge import judge_context, looked_at, standing_of_row, triage_context
 from frontend.reports.looks import looks_section
 from frontend.reports.page import frame_context, report_context
 from frontend.reports.parts import ask_for_report, chosen_judge, judge_url, labels_shown, links, report_part, switcher
 from frontend.reports.shown import shown
 from judges.api.reports_serializers import Report
+from judges.certificates.decision_read import Looked, looked_decisions
 from judges.certificates.triage_read import Left, left_to_people
 from judges.models import AlignmentReport, Look
 from judges.reports.read import Overview, is_shown, one_report, overview, report_state
@@ -51,9 +52,9 @@ def reports(page: ProjectPage) -> HttpResponse:
     if page.request.method == "POST":
         _bring_up_to_date(page)
         return page.redirect("reports")
-    latest = overview(page.project)
+    latest, looked = overview(page.project), looked_decisions(page.project)
     rows = [
-        {"criterion": criterion, "report": None if found is None else _in_short(page, criterion.key, found)}
+        {"criterion": criterion, "report": None if found is None else _in_short(page, criterion, found, looked)}
         for criterion in current_criteria(page.project)
         for found in (latest.get(criterion.pk),)
     ]
@@ -71,13 +72,13 @@ def _bring_up_to_date(page: ProjectPage) -> None:
         messages.info(page.request, _("Every report is up to date."))
 
 
-def _in_short(page: ProjectPage, key: str, found: Overview) -> dict[str, Any]:
+def _in_short(page: ProjectPage, criterion: Criterion, found: Overview, looked: Looked) -> dict[str, Any]:
     judges = [
         {
             **row,
             "kappa": shown(row["kappa"]),
-            "decision": decision_in_words(row["decision"]),
-            "url": judge_url(page, key, row["judge"], row["dimension"]),
+            "decision": decision_in_words(row["decision"], looked_at(criterion.pk, row, looked)),
+            "url": judge_url(page, criterion.key, row["judge"], row["dimension"]),
         }
         for row in found.judges
     ]
@@ -102,7 +103,7 @@ def report(page: ProjectPage, key: str) -> HttpResponse:
         key,
         "report",
         "reports/report.html",
-        lambda report: report_context(report, links(page, key)),
+        lambda report: report_context(report, links(page, key), looked_decisions(page.project)),
         criterion=_earlier(page, key),
     )
 
@@ -195,9 +196,19 @@ def judge(page: ProjectPage, key: str) -> HttpResponse:
             return {**common, "judge": None}
         row = report.result["judges"][place]
         looks = looks_section(page, report.criterion, row["judge"], row["dimension"])
-        return {**common, "judge": judge_context(report, place, to), "looks": looks}
+        found = judge_context(report, place, to, looked_decisions(page.project))
+        return {**common, "judge": found, "looks": looks, "next_step": _next_step(page, key, found, looks)}
 
     return report_part(page, key, "report-judge", "reports/report_judge.html", context)
+
+
+def _next_step(page: ProjectPage, key: str, judge: dict[str, Any], looks: dict[str, Any]) -> dict[str, str]:
+    """What settles a provisional decision, and where."""
+    if looks["latest"] is not None:
+        return {"text": _("See what the look at the test half decided"), "url": "#looks"}
+    if judge["decision"]["missing"]:
+        return {"text": _("Plan which samples to label next"), "url": page.url("report-planner", key)}
+    return {"text": _("Look at the test half"), "url": "#looks"}
 
 
 @project_view("reports", get="reports.read", post="batches.change")

@@ -22,7 +22,7 @@ from annotate.models.batch import HowDeclared
 from annotate.projects.read import criterion_named
 from judges.certificates.drift_read import Drift, drift_of, drift_sentence
 from judges.core.scores_read import current_version
-from judges.models import Certificate, Judge, Look
+from judges.models import PROMISE, Certificate, Judge, Look
 
 # As alignment.judging.decision, which takes a second to load. A test holds them against each other.
 FEWEST_GROUPS = 30
@@ -108,6 +108,17 @@ def standings_of(judge: Judge) -> list[Standing]:
         for key, dimension in sorted(named)
         if key in current
     ]
+
+
+# By criterion's primary key, judge, version and dimension.
+Looked = dict[tuple[int, str, str, str], dict[str, Any]]
+
+
+def looked_decisions(project: Project) -> Looked:
+    """Of each judge version the decision of the latest look at each criterion of today; none that is out of date."""
+    found = Look.objects.filter(project=project, criterion__is_current=True, promise=PROMISE).order_by("number")
+    rows = found.values_list("criterion", "judge__name", "version__label", "dimension", "result__decision")
+    return {(criterion, judge, version, dimension): said for criterion, judge, version, dimension, said in rows}
 
 
 def has_region(look: Look) -> bool:

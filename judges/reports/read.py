@@ -109,8 +109,8 @@ class Overview:
 _OVERVIEW = """
     SELECT DISTINCT ON (criterion_id) criterion_id, number, created_at, parameters->>'labels', result->'people', (
         SELECT coalesce(jsonb_agg(jsonb_build_object(
-            'title', j->'title', 'judge', j->'judge', 'dimension', j->'dimension', 'kappa', j->'kappa',
-            'decision', j->'decision'
+            'title', j->'title', 'judge', j->'judge', 'version', j->'version', 'dimension', j->'dimension',
+            'kappa', j->'kappa', 'decision', j->'decision'
         ) ORDER BY place), '[]') FROM jsonb_array_elements(result->'judges') WITH ORDINALITY AS one(j, place)
     ), coalesce(plots->>'forest', '')
     FROM judges_alignmentreport

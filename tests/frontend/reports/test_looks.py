@@ -15,7 +15,7 @@ from annotate.models import Criterion, Label, User
 from annotate.projects.write import set_member
 from frontend.reports.in_words import decision_in_words
 from judges.certificates.write import issue_certificate, look_at_test
-from judges.models import PROMISE, Certificate, Look
+from judges.models import PROMISE, AlignmentReport, Certificate, Look
 from judges.reports.write import freeze_report
 from tests.clients import as_user
 from tests.database import copied_from_world
@@ -266,3 +266,26 @@ def test_a_look_that_is_out_of_date_says_so(grade: Criterion, page_of: PageOf) -
     text = text_of(client)
     assert "This look is out of date" not in text
     assert "Issue the certificate of look 2" in text
+
+
+def test_once_there_is_a_look_its_plan_is_the_only_one(grade: Criterion, page_of: PageOf) -> None:
+    """Two numbers of missing labels on one page leave open which to go by."""
+    report = grade.reports.get()
+    row = report.result["judges"][0]
+    row["decision"] |= {"verdict": "cannot_tell", "more": 12, "hours": None}
+    AlignmentReport.objects.update(result=report.result)
+    client, pages = page_of("reviewer"), ("/p/desk/reports/", "/p/desk/reports/grade/", f"{URL}?{urlencode(NAMED)}")
+    for page in pages:
+        assert "about 12 more" in client.get(page).content.decode(), page
+    assert "/p/desk/reports/grade/planner/" in text_of(client)
+    look = look_at_test(criterion=grade, judge_name=NAMED["judge"])
+    decision = {**look.result["decision"], "verdict": "cannot_tell", "more": 600}
+    Look.objects.update(result={**look.result, "decision": decision})
+    for page in pages:
+        text = client.get(page).content.decode()
+        assert "about 12 more" not in text, page
+        assert "about 600 more" in text, page
+    assert "See what the look at the test half decided" in text_of(client)
+    # A plan for what was certified says nothing of another version.
+    look.version.__class__.objects.update(label="2")
+    assert "about 12 more" in client.get(pages[1]).content.decode()
