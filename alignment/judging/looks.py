@@ -26,10 +26,10 @@ def level_of_look(k: int, alpha: float = 0.05) -> float:
     return 1 - 6 * alpha / (math.pi * k) ** 2
 
 
-def widening(k: int, alpha: float = 0.05) -> float:
-    """How many times as wide as a plain 1 - α interval that of look ``k`` is, many samples given: z_k / z.
+def widening(k: int) -> float:
+    """How many times as wide as a plain 95 % interval that of look ``k`` is, many samples given: z_k / z.
 
     >>> round(widening(3), 1)
     1.5
     """
-    return float(ndtri((1 + level_of_look(k, alpha)) / 2) / ndtri(1 - alpha / 2))
+    return float(ndtri((1 + level_of_look(k)) / 2) / ndtri(0.975))

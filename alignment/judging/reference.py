@@ -22,7 +22,7 @@ class BinaryReference:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class MeanReference:
-    """The mean value (or share of passes) per unit; arrays of shape (units,)."""
+    """The mean value per unit; arrays of shape (units,)."""
 
     unit_ids: tuple[Hashable, ...]
     value: Floats
@@ -55,24 +55,18 @@ def reference_majority(ratings: Ratings, passes: Sequence[Hashable]) -> BinaryRe
     )
 
 
-def mean_value(ratings: Ratings, passes: Sequence[Hashable] | None = None) -> MeanReference:
-    """Mean of each unit's ratings on the numbers of the levels; with ``passes``, the share of its ratings among them.
-
-    ValueError: without ``passes``, a nominal scale or levels that are not numbers; with it, as
-    ``reference_majority``.
+def mean_value(ratings: Ratings) -> MeanReference:
+    """Mean of each unit's ratings on the numbers of the levels. ValueError: a nominal scale, or levels that are no
+    numbers.
 
     >>> ratings = Ratings.from_columns(
     ...     ["u", "u", "v"], ["ann", "bob", "ann"], [4, 3, 2], [1, 1, 2], scale="ordinal", levels=[1, 2, 3, 4],
     ... )
-    >>> mean_value(ratings).value.tolist(), mean_value(ratings, passes=[4]).value.tolist()
-    ([3.5, 2.0], [0.5, 0.0])
+    >>> mean_value(ratings).value.tolist()
+    [3.5, 2.0]
     """
-    value: Array
-    if passes is not None:
-        value = passing_ratings(ratings, passes)
-    elif ratings.levels is None:
-        value = ratings.value
-    else:
+    value: Array = ratings.value
+    if ratings.levels is not None:
         numbers = ratings.level_numbers
         if numbers is None or not ratings.ordered:
             raise ValueError(f"a mean needs ordered levels that are numbers, not {ratings.scale} {ratings.levels!r}")

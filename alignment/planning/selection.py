@@ -16,6 +16,7 @@ from alignment.base.arrays import Array, Bools, Floats, Ints, finite, same_lengt
 FEWEST = 2
 #: A stratum's own labels count beside these many of average variance.
 SHRINKAGE = 5.0
+LEAST_ERROR = 0.05
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -86,16 +87,16 @@ def judge_views(sample: ArrayLike, judge: ArrayLike, score: ArrayLike, samples: 
     return mean, np.sqrt(sums_by(at, (share - mean[at]) ** 2, samples) / count)
 
 
-def guessed_spread(stratum: ArrayLike, pass_share: ArrayLike, *, error: float = 0.05) -> Floats:
+def guessed_spread(stratum: ArrayLike, pass_share: ArrayLike) -> Floats:
     """Standard deviation of people's verdicts in each stratum before there are labels, shape (strata,).
 
     √(q(1 - q)), with q the mean of ``pass_share`` (the share of judges that pass the sample, shape (samples,)) in the
-    stratum, but no nearer to 0 or 1 than ``error``: judges that agree are not always right.
+    stratum, but no nearer to 0 or 1 than .05: judges that agree are not always right.
     """
     codes, size = _codes(stratum)
     shares = finite(pass_share, "pass share")
     same_length(stratum=codes, pass_share=shares)
-    share = np.clip(sums_by(codes, shares, size.size) / np.maximum(size, 1), error, 1 - error)
+    share = np.clip(sums_by(codes, shares, size.size) / np.maximum(size, 1), LEAST_ERROR, 1 - LEAST_ERROR)
     return np.sqrt(share * (1 - share))
 
 

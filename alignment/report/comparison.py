@@ -211,7 +211,7 @@ class Distant:
     human: float | None
 
 
-def furthest(reference: Reference, one: Comparison, limit: int = PER_JUDGE) -> list[Distant]:
+def furthest(reference: Reference, one: Comparison) -> list[Distant]:
     """The units on which the judge is furthest from people, the furthest first.
 
     Of the dev part, where there is one: what the judge will be measured on must not be seen while it is improved.
@@ -226,7 +226,7 @@ def furthest(reference: Reference, one: Comparison, limit: int = PER_JUDGE) -> l
     open_units = {unit for unit in both if is_dev.get(unit[0], reference.passing is None)}
     rows = [Distant(unit, abs(people[unit] - judge[unit]), human.get(unit)) for unit in open_units]
     apart = [row for row in rows if row.distance > 0]
-    return nsmallest(limit, apart, key=lambda row: (-row.distance, reading_order(row.unit)))
+    return nsmallest(PER_JUDGE, apart, key=lambda row: (-row.distance, reading_order(row.unit)))
 
 
 def _people(reference: Reference, one: Comparison) -> Mapping[UnitKey, float]:

@@ -61,9 +61,9 @@ class PersonBoard:
         return 100 * (self.done + self.skipped) // self.total if self.total else 0
 
 
-def person_boards(batch: Batch, *, now: datetime | None = None) -> list[PersonBoard]:
+def person_boards(batch: Batch) -> list[PersonBoard]:
     """Every user who has, or had, a task of the batch or may take one from its queue, by user name."""
-    since = (now or timezone.now()) - timedelta(days=PACE_DAYS)
+    since = timezone.now() - timedelta(days=PACE_DAYS)
     counts = _counts(batch)
     people = User.objects.filter(Q(pk__in=counts) | Q(pk__in=batch.annotators.values("pk"))).order_by("username")
     times = _times(batch, since)

@@ -226,7 +226,7 @@ class LabelImporter(Importer):
         if row.kind == "claim" and row.index is not None and self._naming.may_name(sample):
             self._naming.note(sample, row.index, row.unit_text, row.number, row.line)
         else:
-            require_unit(sample, row.unit, row.kind, row.index, "unit")
+            require_unit(sample, row.unit, row.kind, row.index)
             if row.unit_text is not None:
                 _compare_text(row, texts)
 

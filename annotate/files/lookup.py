@@ -144,16 +144,16 @@ def read_unit(value: object, field: str) -> tuple[str, str, int | None]:
         raise RowError("unknown_unit", f"{error}.", field=field, excerpt=value) from None
 
 
-def require_unit(sample: KnownSample, unit: str, kind: str, index: int | None, field: str) -> None:
+def require_unit(sample: KnownSample, unit: str, kind: str, index: int | None) -> None:
     if kind in OF_ANSWER and not sample.has_answer:
-        raise RowError("no_answer", f"The sample has no answer, and so no {unit}.", field=field, excerpt=unit)
+        raise RowError("no_answer", f"The sample has no answer, and so no {unit}.", field="unit", excerpt=unit)
     if index is not None and index >= sample.counts[kind]:
-        raise no_such_unit(unit, kind, sample.counts[kind], field)
+        raise no_such_unit(unit, kind, sample.counts[kind], "unit")
     if kind == "claim" and index in sample.dropped_claims:
         raise RowError(
             "dropped_claim",
             f"A reviewer dropped {unit} of this sample when the claims were edited; take the row out.",
-            field=field,
+            field="unit",
             excerpt=unit,
         )
 

@@ -243,12 +243,12 @@ class Flags:
         return ShownFlag(flag, by, *words, held_back=is_blind)
 
 
-def abstentions(project: Project, *, pipeline: str = "", batch: int | None = None) -> int:
-    """How many answers abstain; pipeline: of those of this version; batch: of those of the batch of this number."""
+def abstentions(project: Project, *, batch: int | None = None) -> int:
+    """How many answers abstain; batch: of those of the batch of this number."""
     samples = Sample.objects.filter(project=project, abstained=True)
     if batch is not None:
         samples = samples.filter(batches__number=batch)
-    return (samples.filter(pipeline_version=pipeline) if pipeline else samples).count()
+    return samples.count()
 
 
 def unit_counts(criterion: Criterion, samples: Collection[str]) -> dict[str, int]:

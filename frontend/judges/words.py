@@ -63,7 +63,6 @@ _FIELDS = {
 }
 _ORDER = {name: place for place, name in enumerate(_FIELDS)}
 # Under these are examples that were drawn from verdicts: who may still have to label those samples must not see them.
-_EXAMPLES = ("examples",)
 # What is told as a whole, although it consists of many parts.
 _WHOLE = ("examples", "fit")
 # A version's measures tell these.
@@ -175,10 +174,6 @@ def difference_rows(
 
 def _of_criterion(path: str, value: Any, names: Mapping[str, str]) -> str | None:
     return names.get(value) if path.rpartition(".")[2] in ("criterion", "dimension") else None
-
-
-def is_example(path: str) -> bool:
-    return any(part in _EXAMPLES for part in path.split("."))
 
 
 def field_name(path: str) -> str:

@@ -212,7 +212,7 @@ class ScoreImporter(Importer):
         if criterion is not None and not asks(criterion, has_answer=sample.has_answer):
             said = f"“{criterion.key}” is about the answer, and the sample has none."
             raise RowError("no_answer", said, field="criterion", excerpt=criterion.key)
-        require_unit(sample, item.unit, item.kind, item.index, "unit")
+        require_unit(sample, item.unit, item.kind, item.index)
         key = (self._versions.id_of(item.judge, item.version), item.dimension, sample.pk, item.unit, item.repeat)
         if item.higher_is_better is not None:
             self._versions.note_direction(item.judge, item.higher_is_better, item.number)

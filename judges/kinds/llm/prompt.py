@@ -34,20 +34,20 @@ class Part:
     is_variable: bool = False
 
 
-def parts_of(prompt: str, known: Collection[str], field: str = "prompt") -> list[Part]:
+def parts_of(prompt: str, known: Collection[str]) -> list[Part]:
     """Raises Refused, listing the variables, for one that isn't in `known`."""
     names = ", ".join(f"{{{{{name}}}}}" for name in known)
     pieces = _pieces(prompt)
     for name in pieces[1::2]:
         if name.strip() not in known:
             raise Refused(
-                field,
+                "prompt",
                 _("“%(shown)s” is no variable. Those that there are here: %(names)s.")
                 % {"shown": f"{{{{{name}}}}}"[:_SHOWN_CHARACTERS], "names": names},
             )
     if "{{" in pieces[-1]:
         raise Refused(
-            field, _("A variable is opened by {{ and never closed. Variables here: %(names)s.") % {"names": names}
+            "prompt", _("A variable is opened by {{ and never closed. Variables here: %(names)s.") % {"names": names}
         )
     parts = (Part(piece.strip(), is_variable=True) if at % 2 else Part(piece) for at, piece in enumerate(pieces))
     return [part for part in parts if part.text]

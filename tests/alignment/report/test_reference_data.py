@@ -27,6 +27,7 @@ from alignment import (
 )
 from alignment.base.estimate import remark
 from alignment.base.ratings import Ratings
+from alignment.judging.annotator_errors import pass_or_fail
 
 DIMENSIONS = ("naturalness", "appropriateness", "completeness", "faithfulness", "win_rate")
 SCORED = DIMENSIONS[:-1]
@@ -161,7 +162,7 @@ def check_judge(ratings, passes, scores, expected, rng):
     assert swept.f1[best] == close(figures["best"]["f1"])
 
     # On a nominal scale the reference takes the share of ratings that pass for the human value.
-    human = mean_value(ratings, None if ratings.ordered else passes)
+    human = mean_value(ratings if ratings.ordered else pass_or_fail(ratings, passes))
     scored = [position for position, unit in enumerate(human.unit_ids) if unit in scores]
     score = np.array([scores[human.unit_ids[position]] for position in scored])
     assert len(scored) == expected["n"]
