@@ -139,8 +139,8 @@ def _spelt(value: Any, spelling: Callable[[Any], str]) -> str:
 
 def decision_in_words(decision: Mapping[str, Any], looked: Mapping[str, Any] | None = None) -> dict[str, Any]:
     """The `decision` of `reports/decision.html`, from that of a report or a look (alignment.judging.decision).
-    `missing`: how many labels settle it; "" where none do, or that is not known. looked: of a report's judge the decision
-    of the look at test, if there was one: its plan is then the only one."""
+    `missing`: how many labels settle it; "" where none do, or that is not known. looked: of a report's judge the
+    decision of the look at test, if there was one: its plan is then the only one."""
     meaning = _MEANINGS[decision["verdict"]]
     return {
         "code": decision["verdict"],

@@ -84,7 +84,9 @@ _FIGURES = (
     (
         "error",
         gettext_noop("Wrong decisions"),
-        gettext_noop("The share of a sample’s decisions that are wrong, averaged over samples; no score counts as wrong."),
+        gettext_noop(
+            "The share of a sample’s decisions that are wrong, averaged over samples; no score counts as wrong."
+        ),
         "drift",
     ),
     (

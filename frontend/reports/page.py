@@ -242,9 +242,7 @@ STATISTICS = (
 )
 
 
-def report_context(
-    report: AlignmentReport, links: Links | None = None, looked: Looked | None = None
-) -> dict[str, Any]:
+def report_context(report: AlignmentReport, links: Links | None = None, looked: Looked | None = None) -> dict[str, Any]:
     """The context of `reports/report_fragment.html`."""
     result = report.result
     return {

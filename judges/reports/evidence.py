@@ -193,8 +193,8 @@ def align(
 ) -> dict[str, Any]:
     """Every judge (or the one named) against people on the criterion, as plain JSON (docs/statistics.md).
 
-    stores, settled_only, and what it raises: as `full_evidence`; and Http404 where nothing is stored and no sample has a
-    side yet, since there is no dev half to compare judges on.
+    stores, settled_only, and what it raises: as `full_evidence`; and Http404 where nothing is stored and no sample has
+    a side yet, since there is no dev half to compare judges on.
     """
     evidence = full_evidence(criterion, judge_name, stores=stores, settled_only=settled_only)
     if not stores and evidence.judges and evidence.is_dev and not sides_of(criterion, evidence.is_dev):

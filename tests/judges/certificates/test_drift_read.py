@@ -156,8 +156,10 @@ def test_audits_that_the_judge_was_not_asked_about_leave_it_open(grade: Criterio
     found = gate(project=grade.project, criterion_key="grade", judge_name="good")
     assert (found.code, found.sentence) == (
         "audits_unscored",
-        "Whether certificate 1 still holds cannot be told. The judge scored 0 of 30 units that people audited since; "
-        "at least 90% is asked for: run it on the others.",
+        (
+            "Whether certificate 1 still holds cannot be told. The judge scored 0 of 30 units that people audited "
+            "since; at least 90% is asked for: run it on the others."
+        ),
     )
     names = [name for name in extra if name[0] in "no"]
     add_judge(grade.project, "good", extra, [(name, "answer", 1.0) for name in names[:27]], dimension="grade")
