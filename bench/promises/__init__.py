@@ -35,6 +35,8 @@ class Row:
     kept: bool
 
 
+#: In place of what is promised.
+STATED = "stated"
 #: The page has dozens of rows: one is refuted by what happens in one of a thousand pages, not of twenty.
 REFUTED = 0.001
 
@@ -48,5 +50,10 @@ def at_most(hits: int, runs: int, promised: float) -> bool:
     return bool(binom.sf(hits - 1, runs, promised) >= REFUTED)
 
 
+def percent(part: float, digits: int = 1) -> str:
+    """0.435 as “43.5 %”."""
+    return f"{100 * part:.{digits}f} %"
+
+
 def share(hits: int, runs: int) -> str:
-    return f"{hits / runs:.1%} of {runs:,}"
+    return f"{percent(hits / runs)} of {runs:,}"

@@ -12,19 +12,21 @@ import argparse
 import importlib
 import pkgutil
 import sys
+import textwrap
 import time
 from types import ModuleType
 
 import bench.promises
-from bench.promises import SEED, Row
+from bench.promises import SEED, STATED, Promise, Row
 
 INTRODUCTION = f"""\
 # What we promise, and how often it held
 
 Made by `python -m bench.promises > docs/promises.md`, seed {SEED}; don't edit. Each promise that a look, a certificate
 or a report makes is tried in worlds of which the truth is known, drawn again and again as the product itself draws
-labels. *Before* is what the version before decision 27 did in such worlds. A share of R worlds is itself uncertain; a
-promise counts as kept unless what was found, or worse, would be seen in less than one of 1,000 such tries.
+labels. *Before* is what the version before [decision 27](decisions/0027-one-decision.md) did in such worlds. A share of
+R worlds is itself uncertain; a promise counts as kept unless what was found, or worse, would be seen in less than one
+of 1,000 such tries. *Stated* is what we do not promise, and show.
 """
 
 
@@ -34,13 +36,18 @@ def modules() -> list[ModuleType]:
     return sorted(found, key=lambda module: module.PROMISE.place)
 
 
+def head(promise: Promise) -> str:
+    texts = (f"**We say:** {promise.claim}", promise.worlds)
+    return "\n\n".join([f"## {promise.title}", *(textwrap.fill(text, 120, break_on_hyphens=False) for text in texts)])
+
+
 def section(module: ModuleType, runs: float) -> bool:
     promise, began = module.PROMISE, time.monotonic()
     rows: list[Row] = list(module.rows(runs))
-    print(f"\n## {promise.title}\n\n**We say:** {promise.claim}\n\n{promise.worlds}\n")
+    print(f"\n{head(promise)}\n")
     print("| world | before | now | promised | |\n| --- | --- | --- | --- | --- |")
     for row in rows:
-        kept = "kept" if row.kept else "**not kept**"
+        kept = "" if row.must == STATED else "kept" if row.kept else "**not kept**"
         print(f"| {row.world} | {row.before or '–'} | {row.after} | {row.must} | {kept} |")
     print(f"{promise.title}: {time.monotonic() - began:.0f} s", file=sys.stderr, flush=True)
     return all(row.kept for row in rows)

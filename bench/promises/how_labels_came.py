@@ -9,7 +9,7 @@ import numpy as np
 from alignment import draw, weighted_at_threshold, weighted_mean
 from alignment.base.estimate import Estimate
 from alignment.report import JudgeScores, draw_by_outcome, outcomes_of
-from bench.promises import SEED, Promise, Row, at_least, share
+from bench.promises import SEED, Promise, Row, at_least, percent, share
 
 PROMISE = Promise(
     place=1,
@@ -70,7 +70,7 @@ def rows(runs: float) -> Iterator[Row]:
             held, before = (sum(_holds(one[place], true) for one in of) for of in (now, then))
             yield Row(
                 f"groups in {strata} {'stratum' if strata == 1 else 'strata'}: {name}, truly {true:.2f}",
-                f"interval held in {share(before, worlds)}",
+                f"interval held in {percent(before / worlds)}",
                 f"interval held in {share(held, worlds)}",
                 "94 % or more",
                 at_least(held, worlds, 0.94),
@@ -81,7 +81,7 @@ def rows(runs: float) -> Iterator[Row]:
         now, before = _held(found, name, true), _held(plain, name, true)
         yield Row(
             f"{name}, truly {true:.2f}",
-            f"{_mean(plain, name):.3f} on average; interval held in {share(before, worlds)}",
+            f"{_mean(plain, name):.3f} on average; interval held in {percent(before / worlds)}",
             f"{_mean(found, name):.3f} on average; interval held in {share(now, worlds)}",
             "94 % or more, and within .01 on average",
             at_least(now, worlds, 0.94) and abs(_mean(found, name) - true) < 0.01 + 2 * _error(found, name),

@@ -7,20 +7,21 @@ from collections.abc import Iterator
 import numpy as np
 
 from alignment import Estimate, at_threshold, level_of_look, weighted_at_threshold
-from bench.promises import SEED, Promise, Row, at_least, at_most, share
+from bench.promises import SEED, Promise, Row, at_least, at_most, percent, share
 
 RUNS = 2000
 PROMISE = Promise(
     place=13,
     title="Intervals of kappa",
-    claim="95 % intervals of kappa hold the true value in 94 % of cases or more, or there is none.",
+    claim="95 % intervals of kappa hold the true value in 94 % of cases or more, or there is none; where there hardly "
+    "ever is one, those there are hold in 92 % or more.",
     worlds="A judge says what people say, or by chance passes as often as they do: kappa is the share that it copies. "
-    "Groups have 1 to 6 claims, or one. *Before*: influence functions with t, as the issue measured them.",
+    "Groups have 1 to 6 claims, or one. *Before*: influence functions with t, as measured then.",
 )
 #: Groups, share that passes, whether single, and what was before.
 WORLDS = (
-    (40, 0.7, False, "93.9%"), (100, 0.7, False, "93.3%"), (40, 0.9, False, "92.5%"), (100, 0.9, False, "93.7%"),
-    (200, 0.9, False, "94.3%"), (100, 0.95, False, "93.9%"), (30, 0.9, True, "71%"), (100, 0.5, True, ""),
+    (40, 0.7, False, "93.9 %"), (100, 0.7, False, "93.3 %"), (40, 0.9, False, "92.5 %"), (100, 0.9, False, "93.7 %"),
+    (200, 0.9, False, "94.3 %"), (100, 0.95, False, "93.9 %"), (30, 0.9, True, "71 %"), (100, 0.5, True, ""),
 )  # fmt: skip
 
 
@@ -58,23 +59,23 @@ def rows(runs: float) -> Iterator[Row]:
         for kappa in (0.3, 0.6, 0.85):
             rng = np.random.default_rng([SEED, 13, number, round(100 * kappa)])
             found = [kappa_of(rng, groups, passes, kappa, single, 0.95) for _ in range(worlds)]
-            world = f"{groups} groups{' of one' if single else ''}, {passes:.0%} pass, kappa {kappa}"
+            world = f"{groups} groups{' of one' if single else ''}, {percent(passes, 0)} pass, kappa {kappa}"
             yield _row(world, before if kappa == 0.6 or (single and kappa == 0.3) else "", found, kappa, 0.94)
     level = level_of_look(10)
     for groups, passes in ((50, 0.5), (200, 0.8)):
         rng = np.random.default_rng([SEED, 13, groups])
         found = [kappa_of(rng, groups, passes, 0.6, True, level) for _ in range(worlds)]
-        yield _row(f"{groups} groups of one, {passes:.0%} pass, kappa 0.6, tenth look", "", found, 0.6, level)
+        yield _row(f"{groups} groups of one, {percent(passes, 0)} pass, kappa 0.6, tenth look", "", found, 0.6, level)
     for size, passes, tpr, tnr in ((1000, 0.85, 0.93, 0.7), (300, 0.85, 0.93, 0.7), (1000, 0.85, 0.98, 0.8)):
         rng = np.random.default_rng([SEED, 13, size, round(100 * tpr)])
         found = [drawn(rng, size, passes, tpr, tnr) for _ in range(worlds)]
         world = f"outcome queue of {size:,} answers, TPR {tpr}, TNR {tnr}"
-        yield _row(world, "90.7–93.3%" if size == 1000 else "", found, true_kappa(passes, tpr, tnr), 0.94)
+        yield _row(world, "90.7 to 93.3 %" if size == 1000 else "", found, true_kappa(passes, tpr, tnr), 0.94)
     rng = np.random.default_rng([SEED, 5])
-    for groups, passes, before in ((30, 0.9, "9–13%"), (100, 0.98, "")):
+    for groups, passes, before in ((30, 0.9, "9 to 13 %"), (100, 0.98, "")):
         kappas = [kappa_of(rng, groups, passes, 0.3, True, 0.95) for _ in range(worlds)]
         useful = sum(one.low is not None and one.low >= 0.4 for one in kappas)
-        world = f"{groups} groups of one, {passes:.0%} pass, kappa 0.3: surely 0.4 or more"
+        world = f"{groups} groups of one, {percent(passes, 0)} pass, kappa 0.3: surely 0.4 or more"
         yield Row(world, before, share(useful, worlds), "at most 2.5 %", at_most(useful, worlds, 0.025))
 
 
@@ -83,5 +84,6 @@ def _row(world: str, before: str, found: list[Estimate], truth: float, promised:
     held = sum(one.low <= truth <= one.high for one in there)  # type: ignore[operator]
     none = len(found) - len(there)
     # No interval claims nothing: of all worlds so many must not miss.
-    after = f"{share(held, len(there)) if there else '–'}{f', none in {none / len(found):.0%}' if none else ''}"
-    return Row(world, before, after, f"{promised:.2%} or none", at_least(held + none, len(found), promised))
+    after = f"{share(held, len(there)) if there else '–'}{f', none in {percent(none / len(found))}' if none else ''}"
+    kept = at_least(held + none, len(found), promised) and at_least(held, len(there), 0.92)
+    return Row(world, before, after, f"{100 * promised:.4g} % or none", kept)

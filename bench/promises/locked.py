@@ -10,7 +10,7 @@ import numpy as np
 
 from alignment.base.tables import kappa
 from alignment.report import Criterion, Evidence, JudgeScores, Option, compare, reference_figures, reference_of
-from bench.promises import SEED, Promise, Row, share
+from bench.promises import SEED, Promise, Row, percent, share
 
 Cells = tuple[int, int, int, int]
 PASSING = Criterion("ok", 1, "OK", "answer", "binary", "OK?", (Option("no", "No"), Option("yes", "Yes")), ("yes",))
@@ -92,6 +92,8 @@ def rows(runs: float) -> Iterator[Row]:
             before_changed += told(other_answers(evidence)) != told(evidence)
             changed += told(other_answers(evidence).locked()) != said
         name = f"{samples} samples: the test matrix is read"
-        yield Row(name, share(before, worlds), share(after, worlds), "by luck only", after <= max(2, 0.02 * worlds))
+        yield Row(name, percent(before / worlds), share(after, worlds), "by luck only", after <= max(2, 0.02 * worlds))
     count = 3 * worlds
-    yield Row("the report changes with test", share(before_changed, count), share(changed, count), "never", not changed)
+    yield Row(
+        "the report changes with test", percent(before_changed / count), share(changed, count), "never", not changed
+    )

@@ -21,13 +21,13 @@ from alignment.report import (
     outcomes_of,
     reference_of,
 )
-from bench.promises import SEED, Promise, Row, at_least, at_most, share
+from bench.promises import SEED, Promise, Row, at_least, at_most, percent, share
 
 PROMISE = Promise(
     place=7,
     title="What a look decides",
     claim="A look's endpoint is of all samples, what was not scored counts as decided wrongly, and the endpoints of "
-    "all looks together hold in 95 of 100 series. Its other figures hold in 95 of 100 looks, each by itself.",
+    "all looks together hold in 95 of 100 series. Its other figures hold in 94 of 100 looks or more, each by itself.",
     worlds="*Queue*: 2,000 answers of which people pass 85 %, a judge with TPR .93 and TNR .70; people label all that "
     "it fails and 20 % of what it passes, half of it is test, and the share of 2,000 new answers is corrected with the "
     "look. *Refusing*: a judge that is right on 95 % of the easy half of 400 answers and guesses on the other, so that "
@@ -38,7 +38,7 @@ PROMISE = Promise(
 ASKED = Criterion("ok", 1, "OK", "answer", "binary", "OK?", (Option("yes", "Yes"), Option("no", "No")), ("yes",))
 PASSES, TPR, TNR = 0.85, 0.93, 0.70
 #: In worlds of 1,000 answers.
-BEFORE = {"tpr": ".73 on average", "tnr": ".92 on average", "rate": "1.00 on average; held in 0 of 300"}
+BEFORE = {"tpr": "0.73 on average", "tnr": "0.92 on average", "rate": "1.00 on average; held in 0.0 %"}
 LOOKS = 20
 
 
@@ -99,8 +99,8 @@ def _true_kappa(passes: float, tpr: float, tnr: float) -> float:
     return (right - luck) / (1 - luck)
 
 
-def refusing(seed: int, size: int = 400) -> bool:
-    """Whether a judge that answers only the easy half is permitted."""
+def refusing(seed: int, *, counted: bool = True, size: int = 400) -> bool:
+    """Whether a judge that answers only the easy half is permitted. ``counted``: what it leaves out is an error."""
     rng = np.random.default_rng(seed)
     passed, easy = rng.random(size) < 0.5, rng.random(size) < 0.5
     said = np.where(easy, passed ^ (rng.random(size) < 0.05), rng.random(size) < 0.5)
@@ -108,8 +108,8 @@ def refusing(seed: int, size: int = 400) -> bool:
     labels = {unit: label for unit, label in _labels(names, said).items() if easy[int(unit[0][1:])]}
     judge = JudgeScores("judge", "1", "ok", True, labels=labels)
     endpoint = Endpoint(bar=0.6, coverage=0.4)
-    every = dict.fromkeys(names, Chance(1.0, 1))
-    found = looked(_judged(seed, _labels(names, passed), judge, every, endpoint), 1)
+    people = {unit: value for unit, value in _labels(names, passed).items() if counted or unit in labels}
+    found = looked(_judged(seed, people, judge, dict.fromkeys(names, Chance(1.0, 1)), endpoint), 1)
     return found.row["decision"]["verdict"] in PERMITTING
 
 
@@ -139,22 +139,21 @@ def rows(runs: float) -> Iterator[Row]:
         yield Row(
             world, BEFORE.get(name, ""), f"held in {share(held, worlds)}", "94 % or more", at_least(held, worlds, 0.94)
         )
-    permitted = sum(refusing(SEED + seed) for seed in range(worlds))
+    before, permitted = (sum(refusing(SEED + seed, counted=one) for seed in range(worlds)) for one in (False, True))
     yield Row(
         "refusing: permitted",
-        "a judge with kappa .50 showed .91",
+        percent(before / worlds),
         share(permitted, worlds),
         "at most 5 %",
         at_most(permitted, worlds, 0.05),
     )
-    series = max(20, round(1000 * runs))
-    held = sum(twenty_looks(SEED + seed) for seed in range(series))
+    held = sum(twenty_looks(SEED + seed) for seed in range(worlds))
     yield Row(
         "twenty looks: all endpoints held",
-        "57 % under new names",
-        share(held, series),
+        "57 %, under new names",
+        share(held, worlds),
         "95 % or more",
-        at_least(held, series, 0.95),
+        at_least(held, worlds, 0.95),
     )
 
 

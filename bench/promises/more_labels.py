@@ -8,7 +8,7 @@ import numpy as np
 
 from alignment import Endpoint, Estimate, at_threshold, decision_on, level_of_look, plannable_from_estimate
 from alignment.base.arrays import Floats
-from bench.promises import SEED, Promise, Row, at_least, share
+from bench.promises import SEED, Promise, Row, at_least, percent, share
 
 PROMISE = Promise(
     10,
@@ -17,7 +17,7 @@ PROMISE = Promise(
     "A judge of any kappa from .1 to .8 has a first look at some groups; where it can’t be told, as many labels are "
     "drawn as it asks for, and there is a second look, at its own level. *Before* the plan was for a half-width.",
 )
-RUNS, ENDPOINT = 4_000, Endpoint()
+RUNS, ENDPOINT = 9_000, Endpoint()
 ALL = Estimate(1.0, 0.99, 1.0, n=100, clusters=100)
 
 
@@ -49,7 +49,7 @@ def rows(runs: float) -> Iterator[Row]:
                 settled += is_settled(cells + rng.multinomial(found.more, chances))
         yield Row(
             f"{groups} groups at the first look",
-            share(before, counted),
+            percent(before / counted),
             share(settled, asked),
             "80 %, at least 75 %",
             at_least(settled, asked, 0.75),

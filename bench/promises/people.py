@@ -12,7 +12,7 @@ from alignment.agreement.people_like_these import share_by_people_like_these
 from alignment.base.arrays import Ints
 from alignment.base.estimate import Estimate
 from alignment.judging.weighted import weighted_mean
-from bench.promises import SEED, Promise, Row, at_least, share
+from bench.promises import SEED, STATED, Promise, Row, at_least, percent, share
 
 PASSES = 0.8  # how far above the bar a sample is on average, in units of one label's own noise
 SAMPLES_DIFFER = 1.0
@@ -94,22 +94,22 @@ def rows(runs: float) -> Iterator[Row]:
     rng = np.random.default_rng([SEED, 14])
     for differ, named in ((0.4, "moderate"), (1.0, "great"), (0.0, "none")):
         for people, samples, each in ((4, 200, 1), (4, 200, 2), (4, 100, 4), (6, 300, 1), (10, 400, 1), (4, 1000, 1)):
-            count = round(1000 * runs)
+            count = round(2000 * runs)
             found = [held(rng, people=people, samples=samples, each=each, differ=differ) for _ in range(count)]
             before, these, like_these = (sum(row[at] for row in found) for at in range(3))
             wide = np.mean([row[3] for row in found])
             world = f"{people} people, {samples} samples, {each} label{'s' * (each > 1)} each, difference {named}"
             yield Row(
                 f"{world}: like these (mean width {wide:.2f})",
-                share(before, count),
+                percent(before / count),
                 share(like_these, count),
-                "≥ 95 %",
+                "95 % or more",
                 at_least(like_these, count, 0.95),
             )
-            yield Row(f"{world}: these", "", share(these, count), "≥ 95 %", at_least(these, count, 0.95))
+            yield Row(f"{world}: these", "", share(these, count), "95 % or more", at_least(these, count, 0.95))
     for people in (4, 8):
-        count = round(1000 * runs)
+        count = round(2000 * runs)
         found = [held(rng, people=people, samples=200, each=1, differ=1.0, few=True) for _ in range(count)]
         before, _, like_these = (sum(row[at] for row in found) for at in range(3))
         world = f"{people} people, a few much stricter: like these"
-        yield Row(world, share(before, count), share(like_these, count), "stated", True)
+        yield Row(world, percent(before / count), share(like_these, count), STATED, True)

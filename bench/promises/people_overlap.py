@@ -9,9 +9,9 @@ import numpy as np
 from alignment import CeilingVerdict, Ratings, human_ceiling, level_of_look
 from alignment.agreement.cohen import kappa_statistic
 from alignment.base.tables import disagreement
-from bench.promises import SEED, Promise, Row, at_least, at_most, share
+from bench.promises import SEED, Promise, Row, at_least, at_most, percent, share
 
-RUNS = 1000
+RUNS = 2000
 PROMISE = Promise(
     4,
     "At the human ceiling",
@@ -45,8 +45,8 @@ def true_difference(people: float, judge: float) -> float:
 
 def rows(runs: float) -> Iterator[Row]:
     worlds = max(50, round(RUNS * runs))
-    # Before: the 100 test samples of which few overlap; then t times the error by the jackknife.
-    for units, before in ((10, "43%"), (12, "34%"), (15, "25%"), (30, "2.6%"), (100, "0.6%")):
+    # Before: 100 test samples of which few overlap; then t times the error by the jackknife.
+    for units, before in ((10, "43 %"), (12, "34 %"), (15, "25 %"), (30, "2.6 %"), (100, "0.6 %")):
         rng = np.random.default_rng([SEED, 4, units])
         found = [human_ceiling(said(rng, units, 0.9, 0.84), "judge", interval="influence") for _ in range(worlds)]
         passed = sum(one.verdict is CeilingVerdict.AT_OR_ABOVE for one in found)
@@ -54,13 +54,13 @@ def rows(runs: float) -> Iterator[Row]:
         yield Row(world, before, share(passed, worlds), "at most 5 %", at_most(passed, worlds, 0.05))
     level = level_of_look(10)
     for units, people, judge, before in (
-        (30, 0.9, 0.84, "99.1%"),
-        (60, 0.9, 0.84, "99.7%"),
-        (150, 0.99, 0.95, "98.3%"),
+        (30, 0.9, 0.84, "99.1 %"),
+        (60, 0.9, 0.84, "99.7 %"),
+        (150, 0.99, 0.95, "98.3 %"),
     ):
         rng, true, held = np.random.default_rng([SEED, 4, units, 1]), true_difference(people, judge), 0
         for _ in range(worlds):
             one = human_ceiling(said(rng, units, people, judge), "judge", interval="influence", level=level).difference
             held += one.low is None or one.high is None or one.low <= true <= one.high
-        world = f"{units} samples, people right in {people:.0%}; the interval at the tenth look held"
-        yield Row(world, before, share(held, worlds), f"{level:.2%}", at_least(held, worlds, level))
+        world = f"{units} samples, people right in {percent(people, 0)}; the interval at the tenth look held"
+        yield Row(world, before, share(held, worlds), percent(level, 2), at_least(held, worlds, level))

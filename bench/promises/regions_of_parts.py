@@ -19,7 +19,7 @@ from alignment.report import (
     reference_of,
     region_on_test,
 )
-from bench.promises import SEED, Promise, Row, at_most, share
+from bench.promises import SEED, Promise, Row, at_most, percent, share
 
 PROMISE = Promise(
     place=8,
@@ -36,17 +36,17 @@ ASKED = Criterion("ok", 1, "OK", "answer", "binary", "Right?", (Option(True, "Ye
 
 
 def rows(runs: float) -> Iterator[Row]:
-    worlds = max(20, round(400 * runs))
+    worlds = max(20, round(1000 * runs))
     rng = np.random.default_rng([SEED, 84])
     found = [_parts(rng) for _ in range(worlds)]
     before, after = (sum(column) for column in zip(*found, strict=True))
     yield Row(
-        "parts of groups", share(before, worlds), share(after, worlds), "at most 5 %", at_most(after, worlds, 0.05)
+        "parts of groups", percent(before / worlds), share(after, worlds), "at most 5 %", at_most(after, worlds, 0.05)
     )
     rng = np.random.default_rng([SEED, 85])
     found = [_rare(rng) for _ in range(worlds)]
     before, after = (sum(column) for column in zip(*found, strict=True))
-    yield Row("rare", share(before, worlds), share(after, worlds), "at most 5 %", at_most(after, worlds, 0.05))
+    yield Row("rare", percent(before / worlds), share(after, worlds), "at most 5 %", at_most(after, worlds, 0.05))
 
 
 def _parts(rng: np.random.Generator, size: int = 8, groups: int = 800) -> tuple[bool, bool]:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from alignment import Estimate, corrected_rate, ppi_mean, weighted_mean
-from bench.promises import SEED, Promise, Row, at_least, share
+from bench.promises import SEED, Promise, Row, at_least, percent, share
 
 RUNS = 2000
 PROMISE = Promise(
@@ -17,7 +17,7 @@ PROMISE = Promise(
     worlds="100 labels (of groups of 1 to 6 claims that repeat each other in half of the cases: 100 groups), and 1,000 "
     "answers that only a judge with TPR .95 and TNR .85 has seen. *Queue*: labels of all that a judge with TPR .93 and "
     "TNR .70 fails and of 20 % of what it passes. *Before*: PPI++ by t, and labels of the queue each alike, as "
-    "the issue measured.",
+    "measured then.",
 )
 FIGURES = ("labels alone", "clustered", "drawn", "PPI++", "corrected")
 
@@ -68,9 +68,9 @@ def after_the_queue(rng: np.random.Generator, size: int) -> Estimate:
 
 #: Labels, other answers, share that passes, TPR and TNR of a judge that is hardly ever wrong, and what was before.
 GOOD_JUDGES = (
-    (20, 1000, 0.85, 1.0, 0.8, "67%"),
-    (30, 10000, 0.5, 0.97, 1.0, "55%"),
-    (100, 20000, 0.97, 1.0, 0.8, "63%"),
+    (20, 1000, 0.85, 1.0, 0.8, "67 %"),
+    (30, 10000, 0.5, 0.97, 1.0, "55 %"),
+    (100, 20000, 0.97, 1.0, 0.8, "63 %"),
 )
 
 
@@ -87,13 +87,13 @@ def by_a_good_judge(
 
 def rows(runs: float) -> Iterator[Row]:
     worlds = max(40, round(RUNS * runs))
-    for passes, before in ((0.7, ""), (0.95, "88%"), (0.97, "80%"), (0.98, "86%")):
+    for passes, before in ((0.7, ""), (0.95, "88 %"), (0.97, "80 %"), (0.98, "86 %")):
         rng = np.random.default_rng([SEED, 6, round(100 * passes)])
         found = [figures(rng, passes) for _ in range(worlds)]
         for name in FIGURES:
             earlier = before if name == "PPI++" else ""
             yield _row(f"{name}, {passes} pass", earlier, [one[name] for one in found], passes)
-    for size, before in ((1000, "0 of 300"), (300, "")):
+    for size, before in ((1000, "0.0 %"), (300, "")):
         rng = np.random.default_rng([SEED, 6, size])
         rates = [after_the_queue(rng, size) for _ in range(worlds)]
         yield _row(f"corrected, after the outcome queue of {size:,} answers, 0.85 pass", before, rates, 0.85)
@@ -109,5 +109,5 @@ def _row(world: str, before: str, found: list[Estimate], truth: float) -> Row:
     held = sum(one.low <= truth <= one.high for one in there)  # type: ignore[operator]
     beyond = any(one.low < 0 or one.high > 1 for one in there)  # type: ignore[operator]
     none = len(found) - len(there)
-    after = f"{share(held, len(there)) if there else '–'}{f', none in {none / len(found):.0%}' if none else ''}"
+    after = f"{share(held, len(there)) if there else '–'}{f', none in {percent(none / len(found))}' if none else ''}"
     return Row(world, before, after, "94 %, within 0 and 1", not beyond and at_least(held, len(there), 0.94))

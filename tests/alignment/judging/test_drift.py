@@ -78,7 +78,7 @@ def test_what_follows_an_error_is_not_betted_on(shares, certified):
 
 
 def test_streaks_raise_no_alarm_and_are_told():
-    """Errors come 30 in a row, at the certified rate; seeded, bench/certainty.py runs it at length."""
+    """Errors come 30 in a row, at the certified rate; seeded, bench/promises/streaks.py runs it at length."""
     rng = np.random.default_rng(25)
     alarms = streaks = 0
     for _ in range(60):
@@ -133,7 +133,7 @@ def test_the_confidence_sequence_by_its_definition():
 
 
 def test_looking_a_thousand_times_alarms_falsely_in_at_most_five_percent():
-    """Seeded and small; bench/certainty.py runs it at length, also with clustered decisions."""
+    """Seeded and small; bench/promises/streaks.py runs it at length, also with clustered decisions."""
     rng = np.random.default_rng(21)
     runs = 100
     watches = [singles(rng.random(1000) < 0.05) for _ in range(runs)]

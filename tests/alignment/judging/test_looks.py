@@ -38,7 +38,7 @@ def test_looks_that_cannot_be(k, alpha, message):
 
 
 def test_kappa_at_a_look_misses_no_more_than_its_level_allows():
-    """Seeded and small; bench/certainty.py runs whole series of looks."""
+    """Seeded and small; bench/promises/ledger.py runs whole series of looks."""
     rng = np.random.default_rng(2)
     level, missed = level_of_look(3), 0
     for _ in range(400):

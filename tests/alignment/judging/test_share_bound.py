@@ -71,7 +71,7 @@ def test_what_is_bet_is_fair_and_the_bound_misses_seldom(risk):
 
 def test_errors_in_bundles_of_the_largest_groups():
     """All that is wrong lies in a tenth of the groups, the largest, which are wrong as a whole; by number of decisions
-    they would be a third of all. Seeded; bench/certainty.py has more."""
+    they would be a third of all. Seeded; bench/promises/regions.py has more."""
     rng = np.random.default_rng(31)
     missed = 0
     for _ in range(400):

@@ -201,7 +201,7 @@ def test_a_region_keeps_its_risk(per_cluster):
     """In at most 5 % of test sets is a region certified in which truly more than a tenth of a kind is wrong.
 
     The judge errs in Φ(-d) of decisions at distance d, whatever people say, so the true risk of every region is known;
-    decisions of a group share half of the luck. Seeded, and small: bench/certainty.py runs it at length.
+    decisions of a group share half of the luck. Seeded, and small: bench/promises/regions.py runs it at length.
     """
     rng = np.random.default_rng(11)
     groups, runs = 300, 150
