@@ -34,15 +34,12 @@ Made by `python -m bench.coverage` (see bench/README.md); don't edit. Data are m
 functions of `alignment/` make their 95 % intervals, and it is counted how often these hold the truth. Each cell has
 {runs} runs: with 1,000 a true 95.0 % comes out between 93.6 and 96.4, with 2,000 between 94.0 and 96.0.
 
-**Which intervals.** Of influence functions and the bootstrap, the defaults until decision 30, and still there for
-those who ask (but for the corrected rate's bootstrap). Where a table says what reports take, it means reports of then.
-How often the intervals of today held: `python -m bench.promises` (kappas, shares).
-
 **How to read a cell.** `94.8 ±0.35`: 94.8 % of the intervals held the truth, and their mean half-width was 0.35.
-`(9)` behind it: 9 % of the runs had no interval, and don't count. **Bold** is outside 92 to 97 %: above, an interval is
-wider than it must be; below, it claims more than it knows. `off +0.02`: the estimates were 0.02 too high on average.
+`(9)` behind it: 9 % of the runs had no interval, and don't count; where most had none, the rest are few, and chosen.
+**Bold** is outside 92 to 97 %: above, an interval is wider than it must be; below, it claims more than it knows.
+`off +0.02`: the estimates were 0.02 too high on average.
 
-[Another page](certainty.md) is about other promises: dev and test, certified regions, drift, looks.
+What is promised, and how often that held, is on [another page](promises.md).
 """
 
 #: Sections in order: heading, text, and whether cells say how far off the estimates are on average.
@@ -80,8 +77,8 @@ more.""",
     "corrected": (
         "The corrected rate (Rogan–Gladen)",
         """A judge with TPR .9 and TNR .8; 70 % of the answers are positive. Reports take
-*Lang-Reiczigel*. *Labelled only*, which many tools do, resamples the labelled samples and takes the judged share for
-certain. Runs in which the judge shows no signal are refused, and have no interval.""",
+*exact* (Fieller's, of exact shares). *Labelled only*, which many tools do, resamples the labelled samples and takes the
+judged share for certain. Runs in which the judge shows no signal are refused, and have no interval.""",
         False,
     ),
     "predicted": (
@@ -141,6 +138,8 @@ def tally(runs: np.ndarray) -> Tally:
 def cell_text(found: Tally | None, off: bool) -> str:
     if found is None:
         return "—"
+    if np.isnan(found.held):
+        return "none"
     held = f"{found.held:.1f}"
     if not LOWEST <= round(found.held, 1) <= HIGHEST:
         held = f"**{held}**"

@@ -148,12 +148,12 @@ def corrected(rng: Rng, labelled: int, unlabelled: int, units: int) -> Run:
     judge, human = judged(labelled)
     other, _ = judged(unlabelled)
     at, other_at = np.arange(judge.size) // units, labelled + np.arange(other.size) // units
-    delta, both = (
+    delta, exact = (
         corrected_rate(judge, human, at, other, other_at, interval=kind, rng=rng).rate
         for kind in ("influence", "jackknife")
     )
     alone = _labelled_only(rng, judge, human, at, other)
-    return {"labelled only": (0.7, alone), "delta method": (0.7, delta), "Lang-Reiczigel": (0.7, both)}
+    return {"labelled only": (0.7, alone), "delta method": (0.7, delta), "exact": (0.7, exact)}
 
 
 def _labelled_only(rng: Rng, judge: Array, human: Array, at: Array, other: Array) -> Estimate:

@@ -14,8 +14,8 @@ from alignment.base.interval import CLUSTERS_FOR_INFLUENCE
 RARE, SCARCE = 10, 20
 
 # ``held``: in as few percent of simulated cases did intervals of 95 % hold the true value.
-FEW_SAMPLES = remark("few_samples", n=CLUSTERS_FOR_INFLUENCE, held=84)
-VERY_FEW_OF_THE_RARER = remark("few_of_the_rarer", n=RARE, held=66)
+FEW_SAMPLES = remark("few_samples", n=CLUSTERS_FOR_INFLUENCE, held=89)
+VERY_FEW_OF_THE_RARER = remark("few_of_the_rarer", n=RARE, held=79)
 FEW_OF_THE_RARER = remark("few_of_the_rarer", n=SCARCE, held=88)
 
 
@@ -28,7 +28,7 @@ def interval_caveat(*, clusters: int, rarer: int | None = None) -> Remark | None
     >>> interval_caveat(clusters=400, rarer=40) is None
     True
     >>> interval_caveat(clusters=30)
-    {'code': 'few_samples', 'n': 40, 'held': 84}
+    {'code': 'few_samples', 'n': 40, 'held': 89}
     """
     if rarer is not None and rarer < RARE:
         return VERY_FEW_OF_THE_RARER

@@ -387,7 +387,7 @@ def _of_two_builds(project: Project) -> tuple[list[dict[str, Any]], float]:
 
 def test_builds_are_never_pooled_silently(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     rows, _ = _of_two_builds(project)
-    few = remark("few_samples", n=40, held=84)
+    few = remark("few_samples", n=40, held=89)
     monkeypatch.setattr(import_module("alignment.report.applied"), "interval_caveat", lambda **_given: few)
     found = Applied.show(apply(project, rows))
     assert found["pooled"] is False
