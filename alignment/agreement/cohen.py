@@ -101,7 +101,10 @@ def kappa_estimate(
     if n < 2:
         return Estimate.undefined(FEW_COMMON, n=n, clusters=table.rows, method=name, level=plan.level)
     levels = len(ratings.levels or ())
-    statistic, agreement = kappa_statistic(disagreement(levels, weights)), agreement_of_confusion(levels)
+    statistic, agreement = (
+        kappa_statistic(disagreement(levels, weights)),
+        agreement_of_confusion(levels, weighted=weights is not None),
+    )
     return estimate(table, statistic, plan, name=name, n=n, undefined=ONE_CATEGORY, agreement=agreement)
 
 

@@ -3,12 +3,12 @@
 import numpy as np
 
 from alignment.agreement.cohen import confusion_of, kappa_estimate, kappa_name, refusal
-from alignment.agreement.pairs import PairCounts, influences, kappas, moves, refuse_bootstrap
+from alignment.agreement.pairs import PairCounts, edges, influences, kappas, moves, refuse_bootstrap
 from alignment.base.arrays import Floats, renumbered, sums_by
 from alignment.base.estimate import Estimate, remark
-from alignment.base.interval import Kind, Plan, Sampling, with_interval
+from alignment.base.interval import Kind, Plan, Rarer, Sampling, with_interval
 from alignment.base.ratings import Ratings
-from alignment.base.tables import Weighting, disagreement, pairs_within
+from alignment.base.tables import Weighting, counts_alike, disagreement, pairs_within
 
 
 def mean_pairwise_kappa(
@@ -83,7 +83,12 @@ def mean_kappa_of(
             moved += np.bincount(kept.row) * (found - value)[kept.row_pair]
         return sums_by(cluster_of_row, moved, present.size) / shares.sum()
 
-    sampling = Sampling(present.size, kept.levels, influence, jackknife=jackknife)
+    def edge(level: float) -> tuple[float, float]:
+        low, high = ((shares * ends).sum() / shares.sum() for ends in edges(kept, apart, level))
+        return float(low), float(high)
+
+    rarer = Rarer(np.inf, edge, counts_alike(apart))
+    sampling = Sampling(present.size, kept.levels, influence, jackknife=jackknife, rarer=lambda: rarer)
     n = renumbered(kept.unit)[0].size
     return with_interval(value, sampling, plan, name=name, n=n, clusters=present.size, bounds=(-1.0, 1.0))
 

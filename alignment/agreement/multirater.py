@@ -145,5 +145,5 @@ def _chance_corrected(
         clusters=clusters,
         undefined=ONE_CATEGORY,
         bounds=bounds,
-        agreement=agreement_of_shares(len(ratings.levels)),
+        agreement=agreement_of_shares(len(ratings.levels), weighted=alike is not None),
     )

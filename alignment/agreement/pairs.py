@@ -8,15 +8,16 @@ kappa without one of the clusters.
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 
-from alignment.agreement.cohen import confusion, kappa_name, kappa_of_margins, kappa_statistic, refusal
+from alignment.agreement.cohen import kappa_name, kappa_of_margins, refusal
 from alignment.base.arrays import Floats, Ints, ranges, renumbered, run_starts, sums_by
 from alignment.base.estimate import FEW_COMMON, NO_LEVELS, ONE_CATEGORY, Estimate
 from alignment.base.interval import FEWEST_RARER, Case, Kind, Plan, Rarer, standard_errors
 from alignment.base.ratings import Ratings
-from alignment.base.tables import Weighting, agreement_of_confusion, disagreement, pairs_within
+from alignment.base.tables import Weighting, counts_alike, disagreement, pairs_within
 from alignment.base.totals import CLUSTERS_FOR_JACKKNIFE, ratio
 
 
@@ -280,28 +281,18 @@ def _of_every_pair(
     counts: PairCounts, values: Floats, errors: Floats, rarer: Ints, weights: Floats | None, name: str, plan: Plan
 ) -> list[Estimate]:
     """``weights``: of kappa; None: percent agreement."""
-    columns = (values, errors, counts.n, counts.clusters, rarer)
+    ends = None if weights is None or not plan.is_best else edges(counts, weights, plan.level)
+    low, high = np.zeros((2, len(counts))) if ends is None else ends
+    even = weights is not None and counts_alike(weights)
+    columns = (values, errors, counts.n, counts.clusters, rarer, low, high)
     # Thousands of pairs with a unit or two in common differ in nothing; an estimate can't change, so they share it.
-    made: dict[tuple[float | None, float | None, int, int, int], Estimate] = {}
+    made: dict[tuple[float | None, float | None, int, int, _Ends | None], Estimate] = {}
     estimates = []
-    for pair, (value, error, n, clusters, held) in enumerate(
-        zip(*(column.tolist() for column in columns), strict=True)
-    ):
-        key = (_number(value), _number(error), n, clusters, held)
-        if (
-            key[0] is not None
-            and n > 1
-            and value >= 1
-            and weights is not None
-            and plan.is_best
-            and held >= FEWEST_RARER
-        ):
-            estimates.append(
-                Case(plan, name, n, clusters, (-1.0, 1.0)).at_the_edge(value, _rarer(counts, pair, weights))
-            )
-            continue
+    for value, error, n, clusters, held, lowest, highest in zip(*(column.tolist() for column in columns), strict=True):
+        seen = None if weights is None else _Ends(held, (lowest, highest), even)
+        key = (_number(value), _number(error), n, clusters, seen)
         if key not in made:
-            made[key] = _estimate(name, plan, *key, is_share=weights is None)
+            made[key] = _estimate(name, plan, *key)
         estimates.append(made[key])
     return estimates
 
@@ -310,31 +301,50 @@ def _number(value: float) -> float | None:
     return None if value != value else value
 
 
-def _rarer(counts: PairCounts, pair: int, weights: Floats) -> Rarer:
-    """Of a pair that agrees on every unit."""
-    table = confusion(
-        counts.row[counts.pair == pair],
-        counts.first[counts.pair == pair],
-        counts.second[counts.pair == pair],
-        counts.levels,
-    )
-    return table.rarer(kappa_statistic(weights), agreement_of_confusion(counts.levels))
+class _Ends(NamedTuple):
+    """``Rarer`` of a pair, at the plan's level."""
+
+    groups: int
+    ends: tuple[float, float]
+    counts_unseen: bool
+
+
+def edges(counts: PairCounts, weights: Floats, level: float) -> tuple[Floats, Floats]:
+    """``Rarer.edge`` of every pair, each of shape (pairs,)."""
+    observed = sums_by(counts.pair, counts.disagreement(weights), len(counts))
+    clusters = counts.n**2 / sums_by(counts.row_pair, np.square(np.bincount(counts.row)), len(counts))
+    share = 1 - ((1 - level) / 2) ** (1 / clusters)
+    low, high = np.full(len(counts), np.inf), np.full(len(counts), -np.inf)
+    for first, second in np.ndindex(weights.shape):
+        margins = [(1 - share) * margin for margin in counts.margins]
+        for margin, at in zip(margins, (first, second), strict=True):
+            margin[at] += share * counts.n
+        apart = (1 - share) * observed + share * counts.n * weights[first, second]
+        found = kappa_of_margins(apart, margins[0], margins[1], weights)
+        if first == second:
+            high = np.fmax(high, found)
+        else:
+            low = np.fmin(low, found)
+    return low, high
 
 
 def _estimate(
-    name: str, plan: Plan, value: float | None, error: float | None, n: int, clusters: int, rarer: int, is_share: bool
+    name: str, plan: Plan, value: float | None, error: float | None, n: int, clusters: int, seen: _Ends | None
 ) -> Estimate:
     """From value (None: undefined), standard error (None: undefined without one of the clusters), common units,
-    clusters, and those that hold the rarer level."""
-    if value is None or (n < 2 and not is_share):
+    clusters, and what bounds a kappa (None: a share)."""
+    if value is None or (n < 2 and seen is not None):
         reason = FEW_COMMON if n < 2 else ONE_CATEGORY
         return Estimate.undefined(reason, n=n, clusters=clusters, method=name, level=plan.level)
-    case = Case(plan, name, n, clusters, (0.0, 1.0) if is_share else (-1.0, 1.0))
+    case = Case(plan, name, n, clusters, (0.0, 1.0) if seen is None else (-1.0, 1.0))
     if plan.refusal(clusters) is not None:
         return case.without_interval(value)
     error = np.nan if error is None else error
     if not plan.is_best:
         return case.by_influence(value, error)
-    if is_share:
+    if seen is None:
         return case.of_trials(value, error, whole=True)
+    rarer = Rarer(seen.groups, lambda _: seen.ends, seen.counts_unseen)
+    if value >= 1 and rarer.groups >= FEWEST_RARER:
+        return case.at_the_edge(value, rarer)
     return case.by_jackknife(value, error, rarer)

@@ -85,13 +85,17 @@ class Plan:
 
 @dataclass(frozen=True, slots=True)
 class Rarer:
-    """Of a figure of agreement: how many groups hold the ``rarer`` value (of the rater who has fewer of them).
+    """Of a figure of agreement: how many groups hold the ``rarer`` value (of the rater who has fewer of them; infinite
+    where that is of many pairs of raters).
 
-    ``edge(level)``: where every unit agrees, the figure that is not passed downwards with that chance.
+    ``edge(level)``: what the figure would be, at least and at most, had as many groups more come out on that side as
+    may have been missed, none of them seen, with that chance. ``counts_unseen``: whether both bound every interval of
+    it; if not, the lower one bounds that where every unit agrees.
     """
 
     groups: float
-    edge: Callable[[float], float]
+    edge: Callable[[float], tuple[float, float]]
+    counts_unseen: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,7 +155,7 @@ def with_interval(
         rarer = None if sampling.rarer is None else sampling.rarer()
         if rarer is not None and rarer.groups >= FEWEST_RARER and value >= bounds[1]:
             return case.at_the_edge(value, rarer)
-        return case.by_jackknife(value, standard_error(sampling.jackknife()), None if rarer is None else rarer.groups)
+        return case.by_jackknife(value, standard_error(sampling.jackknife()), rarer)
     if plan.takes_influence(clusters):
         return case.by_influence(value, standard_error(sampling.influence()))
     if plan.level > SUREST_BOOTSTRAP:
@@ -186,20 +190,25 @@ class Case:
         half = t_quantile(df, self.plan.level) * error
         return self._with(value, value - half, value + half, method)
 
-    def by_jackknife(self, value: float, error: float, rarer: float | None = None, df: float = inf) -> Estimate:
+    def by_jackknife(self, value: float, error: float, rarer: Rarer | None = None, df: float = inf) -> Estimate:
         """From the jackknife's standard error, on a scale on which the figure has no end (``on_scale``).
 
-        ``rarer``: of a figure of agreement, how many groups hold the rarer value; t has one degree of freedom less than
-        these, and below five there is no interval. Else it has as many as there are clusters less one; but no more
-        than ``df``. NaN as error: the figure is undefined without one of the clusters.
+        ``rarer``: of a figure of agreement; t has one degree of freedom less than groups hold the rarer value, below
+        five there is no interval, and none is shorter than what may have been missed. Else t has as many degrees as
+        there are clusters less one; but no more than ``df``. NaN as error: the figure is undefined without one of the
+        clusters.
 
         Source: Quenouille (1956), Biometrika 43; on a scale: Fisher (1915), Biometrika 10; Miller (1974), ibid. 61.
         """
-        freedom = min(self.clusters - 1 if rarer is None else rarer - 1, df)
+        freedom = min(self.clusters - 1 if rarer is None or rarer.groups == inf else rarer.groups - 1, df)
         how = f"{self.name}; jackknife by cluster{self._scale()}, t with {freedom:.4g} df"
-        if (rarer is not None and rarer < FEWEST_RARER) or np.isnan(error):
+        if (rarer is not None and rarer.groups < FEWEST_RARER) or np.isnan(error):
             return self._without(value, FEW_HOLD_THE_RARER, self.name)
-        return self.on_scale(value, error, freedom, how)
+        found = self.on_scale(value, error, freedom, how)
+        if found.low is None or found.high is None or rarer is None or not rarer.counts_unseen:
+            return found
+        low, high = rarer.edge(self.plan.level)
+        return self._with(value, min(low, found.low), max(high, found.high), how)
 
     def by_logit(self, value: float, error: float) -> Estimate:
         """From influence functions, on the scale of ``on_scale``."""
@@ -240,7 +249,7 @@ class Case:
     def at_the_edge(self, value: float, rarer: Rarer) -> Estimate:
         """Of a figure of agreement where every unit agrees."""
         method = f"{self.name}; exact bound on the share of clusters that disagree"
-        return self._with(value, rarer.edge(self.plan.level), value, method)
+        return self._with(value, rarer.edge(self.plan.level)[0], value, method)
 
     def beyond_resamples(self, value: float) -> Estimate:
         return self._without(value, BEYOND_RESAMPLES, f"{self.name}; cluster bootstrap, {RESAMPLES} resamples")

@@ -110,11 +110,12 @@ def disagreements(ratings: Ratings, apart: Floats) -> Totals:
 
 
 @lru_cache(maxsize=64)
-def agreement_of_confusion(levels: int) -> Agreement:
+def agreement_of_confusion(levels: int, *, weighted: bool = False) -> Agreement:
     """What kappa of a confusion matrix rests on, levels² columns (a · levels + b)."""
     first, second = np.divmod(np.arange(levels**2), levels)
-    off_diagonal = np.eye(levels**2)[first != second]
-    return Agreement(np.stack([first, second]), lambda sums: sums.sum() * off_diagonal)
+    diagonal, off_diagonal = (np.eye(levels**2)[kept] for kept in (first == second, first != second))
+    together = None if weighted and levels > 2 else lambda sums: sums.sum() * diagonal
+    return Agreement(np.stack([first, second]), lambda sums: sums.sum() * off_diagonal, together)
 
 
 @lru_cache(maxsize=64)
@@ -139,14 +140,23 @@ def agreement_of_coincidences(levels: int) -> Agreement:
 def agreement_of_disagreements(apart: Floats) -> Agreement:
     """The same of ``disagreements``."""
     value, farthest = np.arange(apart.shape[0] + 1) - 1, float(apart.max(initial=0.0))
-    return Agreement(value[None], lambda sums: np.append(sums[1:].sum() * farthest, sums[1:])[None])
+    alike = np.hstack([np.zeros((apart.shape[0], 1)), np.eye(apart.shape[0])])
+    return Agreement(
+        value[None],
+        lambda sums: np.append(sums[1:].sum() * farthest, sums[1:])[None],
+        (lambda sums: sums[1:].sum() * alike) if counts_alike(apart) else None,
+    )
 
 
 @lru_cache(maxsize=64)
-def agreement_of_shares(levels: int) -> Agreement:
+def agreement_of_shares(levels: int, *, weighted: bool = False) -> Agreement:
     """The same of ``agreement_columns``."""
     value = np.append([-1, -1], np.arange(levels))
-    return Agreement(value[None], lambda sums: np.append(0.0, sums[1:])[None])
+
+    def together(sums: Floats) -> Floats:
+        return np.hstack([np.full((levels, 2), sums[1]), sums[2:].sum() * np.eye(levels)])
+
+    return Agreement(value[None], lambda sums: np.append(0.0, sums[1:])[None], None if weighted else together)
 
 
 def agreement_columns(ratings: Ratings, alike: Floats | None = None) -> tuple[Totals, int, int]:
@@ -176,6 +186,11 @@ def agreement_columns(ratings: Ratings, alike: Floats | None = None) -> tuple[To
     )
     totals = Totals.of(cluster, column, amount, 2 + len(ratings.levels or ()))
     return totals, several.size, renumbered(cells.cluster[several])[0].size
+
+
+def counts_alike(apart: Floats) -> bool:
+    """Whether every disagreement of a matrix of them counts the same."""
+    return np.unique(apart[~np.eye(apart.shape[0], dtype=np.bool_)]).size <= 1
 
 
 Weighting = Literal["linear", "quadratic"]

@@ -40,11 +40,13 @@ class Agreement:
 
     ``value``, shape (raters, columns): of which value a column counts ratings, of each rater or of all together; -1 of
     none. ``apart``: from column sums those of as much data in which nobody agrees, in every way that comes into
-    question, (columns,) -> (ways, columns).
+    question, (columns,) -> (ways, columns). ``together``: the same of data in which all agree; None where some
+    disagreements count more than others: then a single one that was not seen may outweigh all that was.
     """
 
     value: Ints
     apart: Callable[[Floats], Floats]
+    together: Callable[[Floats], Floats] | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,8 +111,8 @@ class Totals:
         return moved
 
     def rarer(self, statistic: Statistic, agreement: Agreement, weight: Floats | None = None) -> Rarer:
-        """See ``Rarer``. Where every unit agrees, the share q of clusters that disagree is bounded as an exact share of
-        none, and the figure is what it would be had q of all data been ``apart``.
+        """See ``Rarer``. The share q of clusters of a kind that was not seen is bounded as an exact share of none, and
+        the figure is what it would be had q of all data been ``apart``, or ``together``.
 
         ``weight``: of each cluster, 1 by default. The groups that hold the rarer value are (Σ w)²/Σ w²; of those that
         might have disagreed each counts as the heaviest would.
@@ -124,11 +126,14 @@ class Totals:
         size = self.per_cluster((agreement.value[0] >= 0).astype(np.float64)) / of
         clusters = float(size.sum() ** 2 / np.square(size).sum() * of.mean() / of.max())
 
-        def edge(level: float) -> float:
+        def edge(level: float) -> tuple[float, float]:
             share = exact_share(0.0, clusters, level)[1]
-            return float(np.nanmin(statistic((1 - share) * sums + share * agreement.apart(sums))))
+            lowest = float(np.nanmin(statistic((1 - share) * sums + share * agreement.apart(sums))))
+            if agreement.together is None:
+                return lowest, np.inf
+            return lowest, float(np.nanmax(statistic((1 - share) * sums + share * agreement.together(sums))))
 
-        return Rarer(min(held), edge)
+        return Rarer(min(held), edge, agreement.together is not None)
 
     def resample(self, statistic: Statistic, weights: Floats) -> Floats:
         """The statistic for cluster weights of shape (resamples, rows), shape (resamples,)."""

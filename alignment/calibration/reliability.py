@@ -95,7 +95,7 @@ def calibration_figures(
         name=kappa_name(weights),
         n=given.size,
         undefined=ONE_CATEGORY if given.size else NO_UNITS,
-        agreement=agreement_of_confusion(levels),
+        agreement=agreement_of_confusion(levels, weighted=weights is not None),
     )
     if probability is None:
         none = Estimate.undefined(NO_PROBABILITIES, level=level)

@@ -233,7 +233,7 @@ def weighted_grades(
         bearing=design.row,
         undefined=ONE_CATEGORY if judge.size else NO_UNITS,
         bounds=(-1.0, 1.0),
-        agreement=binary.agreement_of_confusion(levels),
+        agreement=binary.agreement_of_confusion(levels, weighted=True),
     )
 
 
@@ -333,4 +333,4 @@ def weighted_figure(
         return case.of_weighted_share(value, float(np.nan_to_num(error)), float(heaviest), design.freedom)
     # Few heavy clusters make up most of the variance, which is then known as badly as of so few.
     few = 2 * squares.sum() ** 2 / (squares**2).sum() if squares.any() else np.inf
-    return case.by_jackknife(value, error, None if rarer is None else rarer.groups, min(design.freedom, few))
+    return case.by_jackknife(value, error, rarer, min(design.freedom, few))

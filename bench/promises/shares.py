@@ -13,7 +13,8 @@ RUNS = 2000
 PROMISE = Promise(
     place=6,
     title="Pass rates near 1",
-    claim="95 % intervals of a share of passes hold in 94 % of cases or more, and never go beyond 0 or 1.",
+    claim="95 % intervals of a share of passes hold in 94 % of cases or more, and never go beyond 0 or 1; unless a "
+    "few groups hold most of the units, or of what fails.",
     worlds="100 labels (of groups of 1 to 6 claims that repeat each other in half of the cases: 100 groups), and 1,000 "
     "answers that only a judge with TPR .95 and TNR .85 has seen. *Queue*: labels of all that a judge with TPR .93 and "
     "TNR .70 fails and of 20 % of what it passes. *Before*: PPI++ by t, and labels of the queue each alike, as "

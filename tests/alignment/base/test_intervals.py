@@ -19,6 +19,7 @@ from alignment import (
     krippendorff_alpha,
     mean_pairwise_kappa,
     mean_pairwise_pi,
+    pairwise,
     pearson,
     percent_agreement,
     pr_auc,
@@ -214,6 +215,24 @@ def test_where_all_agree_there_is_a_lower_bound(from_confusion, rng, statistic):
     assert (found.value, found.high) == (1.0, 1.0)
     assert found.low == pytest.approx(1 - 2 * (1 - 0.025 ** (1 / 40)), abs=0.01)
     assert later.low < found.low
+
+
+@pytest.mark.parametrize("statistic", [cohen_kappa, fleiss_kappa, krippendorff_alpha, mean_pairwise_kappa])
+def test_what_both_may_have_failed_and_was_not_seen_counts(from_confusion, rng, statistic):
+    """Of 100 units that both fail none was seen, of as many as 3.6 %; of 1,000, of 0.4 %."""
+    names = ("a", "b") if statistic is cohen_kappa else ()
+    few, many = (statistic(from_confusion([[0, 7 * n], [10 * n, 83 * n]]), *names, rng=rng) for n in (1, 10))
+    assert few.value == pytest.approx(many.value, abs=0.01)
+    assert few.value < 0
+    assert few.high == pytest.approx(0.26, abs=0.05)
+    assert many.high < 0
+
+
+def test_one_pair_has_the_interval_that_it_has_among_many(from_confusion, rng):
+    for table in ([[0, 7], [10, 83]], [[20, 0], [0, 20]], [[30, 3], [2, 30]]):
+        ratings = from_confusion(table)
+        pair, alone = pairwise(ratings, rng=rng)[0].kappa, cohen_kappa(ratings, "a", "b", rng=rng)
+        assert (pair.low, pair.high) == pytest.approx((alone.low, alone.high), abs=1e-12)
 
 
 def test_the_bootstrap_has_no_interval_above_99_percent(rng):

@@ -57,6 +57,16 @@ def test_a_stratified_mean_by_the_textbook():
     assert found.method == "weighted mean (Hájek); influence functions by cluster, t with 48 df"
 
 
+def test_heavy_samples_that_were_not_seen_count():
+    """20 of 1,000 passes were labelled, all right: the judge may have passed some 17 % that people fail."""
+    human = np.repeat([True, False, True], [20, 50, 10])
+    judge = np.repeat([1.0, 0.0, 0.0], [20, 50, 10])
+    chance = np.repeat([0.02, 1.0, 1.0], [20, 50, 10])
+    found = weighted_at_threshold(judge, human, np.arange(80), 0.5, chance, (chance < 1).astype(int)).kappa
+    assert found.value > 0.9
+    assert found.low < 0.5
+
+
 def test_one_stratum_drawn_at_random_is_the_plain_mean(rng):
     value = rng.random(200) < 0.3
     found = weighted_mean(value, np.arange(200), np.full(200, 0.01), np.zeros(200, int))

@@ -56,9 +56,9 @@ def test_every_figure_has_its_row(planning):
     ]
     assert planning["planning"]["samples"] == 240
     assert planning["planning"]["dev"] == 120
-    # Ann and Ben always agree: nothing varies, so nothing can be planned.
-    assert rows[0]["half_width"] is None
-    assert rows[0]["reason"] == remark("no_variation")
+    # Ann and Ben always agree: the interval is what may have been missed.
+    assert (rows[0]["value"], rows[0]["reason"]) == (1.0, None)
+    assert 0.02 < rows[0]["half_width"] < 0.05
 
 
 def test_new_samples_count_as_far_as_they_bear_on_a_figure(planning):
