@@ -23,7 +23,7 @@ def _one_of(words: Mapping[str, str]) -> Callable[[str], str]:
 
 
 def _more_samples(n: int) -> str:
-    return ngettext("about %(n)s more drawn sample", "about %(n)s more drawn samples", n) % {"n": f"{n:,}"}
+    return ngettext("needs about %(n)s more drawn sample", "needs about %(n)s more drawn samples", n) % {"n": f"{n:,}"}
 
 
 def _hours(hours: float) -> str:

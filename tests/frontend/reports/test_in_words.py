@@ -117,9 +117,9 @@ def test_words_and_figures(said: dict[str, object] | None, words: str, chinese: 
 @pytest.mark.parametrize(
     ("more", "hours", "words"),
     [
-        (1200, 7.6, "about 1,200 more drawn samples, about 8 hours"),
-        (12, 0.4, "about 12 more drawn samples, less than an hour"),
-        (1, None, "about 1 more drawn sample"),
+        (1200, 7.6, "needs about 1,200 more drawn samples, about 8 hours"),
+        (12, 0.4, "needs about 12 more drawn samples, less than an hour"),
+        (1, None, "needs about 1 more drawn sample"),
         (None, None, ""),
     ],
 )

@@ -103,8 +103,8 @@ def test_a_region_is_not_used_without_the_decision(version: JudgeVersion, projec
 def test_how_many_more_labels_are_needed_is_said(version: JudgeVersion, project: Project) -> None:
     look = certified(version, "cannot_tell").look
     for more, hours, said in (
-        (930, 12.4, "About 930 more drawn samples, about 12 hours"),
-        (930, None, "About 930 more drawn samples."),
+        (930, 12.4, "Needs about 930 more drawn samples, about 12 hours"),
+        (930, None, "Needs about 930 more drawn samples."),
     ):
         change = {**look.result["decision"], "more": more, "hours": hours}
         Look.objects.update(result={**look.result, "decision": change})
