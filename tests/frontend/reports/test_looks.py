@@ -101,6 +101,7 @@ def test_a_look_is_taken_and_shown(grade: Criterion, page_of: PageOf) -> None:
         "Kappa with people surely 0.4 or more, with 90% of the units scored",
         "all samples, declared by an admin, on the command line",
         "Look 1, version “<bdi>1</bdi>”",
+        "On dev each label counts once, however it was drawn",
     ):
         assert words in text
     assert "the next is look 2, which decides at 99.24 %" in text
