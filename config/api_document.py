@@ -9,7 +9,7 @@ import re
 from typing import Any
 
 DESCRIPTION = """\
-People label RAG answers; automatic judges are held against them.
+People label RAG answers; automatic judges are compared with them.
 
 ### Who asks
 

@@ -120,7 +120,7 @@ class SettingsForm(forms.Form):
     show_judges = forms.BooleanField(
         label=gettext_lazy("Reviewers see what judges said, once a unit is decided"),
         required=False,
-        help_text=gettext_lazy("Never before: a decision must not lean on a judge that is held against it."),
+        help_text=gettext_lazy("Never before: a decision must not lean on a judge that is compared with it."),
     )
     teach = forms.BooleanField(
         label=gettext_lazy("Annotators learn from decisions"),

@@ -137,7 +137,7 @@ class JudgeVersionKeepView(ProjectAPIView):
     def post(self, request: Request, slug: str, judge_id: int, number: int) -> With:
         """Takes a version into use.
 
-        From now on it is what its judge says, and its scores are held against people. Send an empty object. Refused
+        From now on it is what its judge says, and its scores are compared with people. Send an empty object. Refused
         (409) when a later version is in use already.
         """
         version = keep_version(version=one_version(one_judge(self.project, judge_id), number), actor=self.user)

@@ -1,4 +1,4 @@
-"""A judge by keyboard alone: made, run by the real worker against a real server, watched, and held against people."""
+"""A judge by keyboard alone: made, run by the real worker against a real server, watched, and compared with people."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ def test_edit_try_look_keep(new_page: Callable[..., Page]) -> None:
     page.get_by_role("link", name="Lab", exact=True).click()
     estimate = page.locator("#estimate")
     estimate.get_by_text("Change something").wait_for()
-    scripts = page.get_by_label("Scripts without blanks")
+    scripts = page.get_by_label("Languages written without spaces")
     if not scripts.is_visible():
         page.get_by_text("More options").click()
     scripts.select_option("characters")

@@ -158,13 +158,13 @@ class TargetForm(ConfigForm):
     criterion = forms.ChoiceField(
         label=_("On the criterion"),
         required=False,
-        help_text=_("Its scores are held against what people said on it."),
+        help_text=_("Its scores are compared with what people said on it."),
     )
     dimension = forms.CharField(
         label=_("Its own name for what it measures"),
         required=False,
         max_length=120,
-        help_text=_("Only without a criterion: it is held against every criterion on the same kind of unit."),
+        help_text=_("Only without a criterion: it is compared with every criterion on the same kind of unit."),
     )
     unit = forms.ChoiceField(label=_("Asked about each"), required=False, help_text=_("Only without a criterion."))
 

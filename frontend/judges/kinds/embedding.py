@@ -37,7 +37,7 @@ class EmbeddingForm(TargetForm):
     rare = ("contexts", "texts_per_request", "pooling")
     same = ("against", "contexts", "model", "texts_per_request", "folder", "pooling")
 
-    against = forms.ChoiceField(label=_("Held against"), required=False, choices=AGAINST)
+    against = forms.ChoiceField(label=_("Compared with"), required=False, choices=AGAINST)
     contexts = forms.ChoiceField(
         label=_("Several contexts"),
         required=False,
@@ -73,7 +73,7 @@ def group(project: Project) -> Group:
     target = {"criterion": first_criterion(project, kinds)}
     return Group(
         kind=JudgeKind.EMBEDDING,
-        title=gettext("Likeness of meaning"),
+        title=gettext("Semantic similarity"),
         text=gettext("How near two texts are as vectors, however they are worded."),
         needs=gettext("needs an endpoint or a local model"),
         starts=[

@@ -56,7 +56,7 @@ class LexicalForm(TargetForm):
     same = OPTIONS
 
     against = forms.ChoiceField(
-        label=_("Held against"),
+        label=_("Compared with"),
         required=False,
         choices=AGAINST,
     )
@@ -88,7 +88,7 @@ class LexicalForm(TargetForm):
         help_text=_("From 0.5 to 1 (the same). Usual: 0.8"),
     )
     unspaced = forms.ChoiceField(
-        label=_("Scripts without blanks, such as Chinese"),
+        label=_("Languages written without spaces, such as Chinese"),
         required=False,
         choices=[
             USUAL,

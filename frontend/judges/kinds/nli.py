@@ -33,7 +33,7 @@ class NliForm(TargetForm):
     rare = ("entailment",)
     same = ("against", "folder", "entailment")
 
-    against = forms.ChoiceField(label=_("Held against"), required=False, choices=AGAINST)
+    against = forms.ChoiceField(label=_("Compared with"), required=False, choices=AGAINST)
     entailment = forms.CharField(
         label=_("The model’s name for entailment"),
         required=False,

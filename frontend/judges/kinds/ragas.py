@@ -83,10 +83,10 @@ class RagasForm(ConfigForm):
         label=_("Embedding model"),
         required=False,
         max_length=200,
-        help_text=_("As the endpoint calls it; likeness of meaning is measured with it."),
+        help_text=_("As the endpoint calls it; semantic similarity is measured with it."),
     )
     against = forms.ChoiceField(
-        label=_("Held against"),
+        label=_("Compared with"),
         choices=(("reference", _("the reference answer")), ("answer", _("the answer"))),
     )
     mode = forms.ChoiceField(

@@ -138,7 +138,7 @@ def test_one_judge_with_its_versions(alice: User, judge: Judge, second: JudgeVer
     assert reply.context["shown"].number == 1
     facts = {fact["name"]: fact["value"] for fact in reply.context["facts"]}
     assert not {"Asked about each", "Its own name for what it measures"} & set(facts), "its measures tell that"
-    assert (facts["Measure"], facts["Held against"]) == ("Token overlap", "the contexts")
+    assert (facts["Measure"], facts["Compared with"]) == ("Token overlap", "the contexts")
     text = reply.content.decode()
     assert second.content_hash[:8] in text
     assert f'href="/p/help/judges/{judge.pk}/diff/?from=1&amp;to=2"' in text

@@ -198,7 +198,8 @@ def test_the_file_holds_the_sections_and_leads_nowhere() -> None:
     add_judge(project, "good", samples, scores_like(samples), dimension="grade")
     report: AlignmentReport = freeze_report(criterion=project.criteria.get(key="grade"))
     text = report_html(report)
-    for heading in ("Beside people", "Scores as they stand", "Parts of the data", "Week by week", "Asked again"):
+    headings = ("Human ceiling", "Scores without a threshold", "Parts of the data", "Week by week", "Repeatability")
+    for heading in headings:
         assert f">{heading}</h3>" in text
-    assert "If people err" in text
+    assert "Human error" in text
     assert ">More<" not in text

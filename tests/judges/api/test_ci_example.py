@@ -1,5 +1,5 @@
 """The example of docs/ci.md, as it stands: a build's answers are pushed, judged by an LLM judge in a real worker, and
-held against a bar, over HTTP."""
+compared with a bar, over HTTP."""
 
 from __future__ import annotations
 
