@@ -90,12 +90,14 @@ class Rarer:
 
     ``edge(level)``: what the figure would be, at least and at most, had as many groups more come out on that side as
     may have been missed, none of them seen, with that chance. ``counts_unseen``: whether both bound every interval of
-    it; if not, the lower one bounds that where every unit agrees.
+    it; if not, the lower one bounds that where every unit agrees. ``alike``: of how many groups of equal weight the
+    variance of these would be known as well, infinite where they weigh alike.
     """
 
     groups: float
     edge: Callable[[float], tuple[float, float]]
     counts_unseen: bool
+    alike: float = inf
 
 
 @dataclass(frozen=True, slots=True)

@@ -114,15 +114,16 @@ class Totals:
         """See ``Rarer``. The share q of clusters of a kind that was not seen is bounded as an exact share of none, and
         the figure is what it would be had q of all data been ``apart``, or ``together``.
 
-        ``weight``: of each cluster, 1 by default. The groups that hold the rarer value are (Σ w)²/Σ w²; of those that
-        might have disagreed each counts as the heaviest would.
+        ``weight``: of each cluster, 1 by default. The groups that hold the rarer value are (Σ w)²/Σ w² (Kish); of those
+        that might have disagreed each counts as the heaviest would.
         """
         sums, of = self.sums(), np.ones(self.rows) if weight is None else weight
-        held = []
+        held, alike = [], []
         for value in agreement.value:
             commonest = np.bincount(value + 1, sums)[1:].argmax()
             within = of[self.per_cluster(((value >= 0) & (value != commonest)).astype(np.float64)) > NO_AMOUNT]
             held.append(float(within.sum() ** 2 / np.square(within).sum()) if within.size else 0.0)
+            alike.append(as_many_alike(within))
         size = self.per_cluster((agreement.value[0] >= 0).astype(np.float64)) / of
         clusters = float(size.sum() ** 2 / np.square(size).sum() * of.mean() / of.max())
 
@@ -133,7 +134,7 @@ class Totals:
                 return lowest, np.inf
             return lowest, float(np.nanmax(statistic((1 - share) * sums + share * agreement.together(sums))))
 
-        return Rarer(min(held), edge, agreement.together is not None)
+        return Rarer(min(held), edge, agreement.together is not None, min(alike))
 
     def resample(self, statistic: Statistic, weights: Floats) -> Floats:
         """The statistic for cluster weights of shape (resamples, rows), shape (resamples,)."""
@@ -151,6 +152,20 @@ class Totals:
             jackknife=lambda: self.jackknife(statistic),
             rarer=None if agreement is None else lambda: self.rarer(statistic, agreement),
         )
+
+
+def as_many_alike(weight: Floats) -> float:
+    """Of how many clusters of equal weight a variance would be known as well as of those with these weights.
+
+    (Σ w²)²/Σ w⁴: what a cluster adds to the variance goes with w². Where weights are equal, as many as there are.
+
+    Source: Satterthwaite (1946), Biometrics Bulletin 2.
+
+    >>> round(as_many_alike(np.array([1.0] * 300 + [50.0] * 20)), 1)
+    20.2
+    """
+    squares = np.square(weight)
+    return float(squares.sum() ** 2 / np.square(squares).sum()) if weight.size else 0.0
 
 
 def ratio(numerator: Array, denominator: Array) -> Array:

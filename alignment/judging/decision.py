@@ -3,7 +3,7 @@
 | # | first that fits | verdict |
 |---|---|---|
 | 1 | the endpoint is undefined: no label has a known chance, one category, too little overlap … | cannot tell |
-| 2 | fewer than 30 groups behind it | cannot tell |
+| 2 | fewer than 30 groups behind it, or groups of unequal chances that are worth fewer | cannot tell |
 | 3 | the judge scored less than the least coverage asked for | cannot tell |
 | 4 | the interval of the endpoint lies below the bar | not for use |
 | 5 | the interval does not lie at or above the bar, or there is none | cannot tell |
@@ -127,6 +127,7 @@ def decision_on(
     region: Estimate | None = None,
     beside: Beside | None = None,
     part: Part = "test",
+    alike: float | None = None,
     next_level: float | None = None,
     share: float = 1.0,
     seconds: float | None = None,
@@ -136,7 +137,8 @@ def decision_on(
     ``figure``: the endpoint with its interval at the look's level (at 95 % on dev), what was not scored counted as
     wrong, its clusters groups of drawn samples. ``coverage``: the share of the settled drawn units that is scored.
     ``region``: the share of them inside the certified region, undefined with the reason where there is none; None where
-    none was tried.
+    none was tried. ``alike``: of how many groups drawn alike the endpoint's variance would be known as well
+    (``Design.alike``); of its clusters by default.
 
     For ``more``: ``next_level`` is the level of the look that more labels lead to (the figure's own by default),
     ``share`` the share of further samples that comes to this part, ``seconds`` people's time for a labelled sample.
@@ -157,10 +159,10 @@ def decision_on(
 
     if figure.value is None:
         return found("cannot_tell", _undefined(endpoint, figure))
-    if figure.clusters < FEWEST_GROUPS:
-        few = remark("endpoint_of_few", n=figure.clusters, fewest=FEWEST_GROUPS)
+    groups = figure.clusters if alike is None else min(figure.clusters, round(alike))
+    if groups < FEWEST_GROUPS:
         planned = _planned(figure, endpoint, next_level) or 0
-        return found("cannot_tell", few, max(FEWEST_GROUPS - figure.clusters, planned))
+        return found("cannot_tell", _few(figure, groups), max(FEWEST_GROUPS - groups, planned))
     if coverage.value is None or coverage.value < endpoint.coverage:
         return found("cannot_tell", _coverage_low(endpoint, coverage))
     if figure.high is not None and figure.high < endpoint.bar:
@@ -212,6 +214,12 @@ def _undefined(endpoint: Endpoint, figure: Estimate) -> Remark:
     if endpoint.name == "kappa":
         return remark("endpoint_kappa_unknown", why=figure.reason)
     return remark("endpoint_less_people_unknown", why=figure.reason)
+
+
+def _few(figure: Estimate, groups: int) -> Remark:
+    if figure.clusters < FEWEST_GROUPS:
+        return remark("endpoint_of_few", n=figure.clusters, fewest=FEWEST_GROUPS)
+    return remark("endpoint_of_few_alike", groups=figure.clusters, n=groups, fewest=FEWEST_GROUPS)
 
 
 def _open(endpoint: Endpoint, figure: Estimate, missing: int | None) -> Remark:

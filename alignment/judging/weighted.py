@@ -26,7 +26,7 @@ from alignment.base.arrays import (
 from alignment.base.estimate import NO_NEGATIVE, NO_POSITIVE, NO_UNITS, ONE_CATEGORY, Estimate, Remark
 from alignment.base.interval import FEWEST_RARER, Case, Kind, Plan
 from alignment.base.tables import disagreement
-from alignment.base.totals import Agreement, Statistic, Totals, column_ratio
+from alignment.base.totals import Agreement, Statistic, Totals, as_many_alike, column_ratio
 from alignment.judging.threshold import decide
 
 
@@ -91,6 +91,16 @@ class Design:
         drawing = ((1 - self.probability) * stretch[self.stratum] * apart).sum()
         common = (self.by_cluster(influence) ** 2).sum() - (influence**2).sum()
         return float(np.sqrt(drawing + max(0.0, (self.probability * influence**2).sum() + common)))
+
+    @property
+    def alike(self) -> float:
+        """Of how many clusters drawn alike a variance would be known as well (``as_many_alike``)."""
+        return as_many_alike(self.weights)
+
+    @property
+    def weights(self) -> Floats:
+        """1/π of each cluster, the mean over its parts, shape (clusters,)."""
+        return self.by_cluster(1 / self.probability) / np.bincount(self.cluster)
 
     @property
     def freedom(self) -> int:
@@ -321,16 +331,18 @@ def weighted_figure(
         error = design.standard_error(totals.influence(statistic))
         by = case.by_logit if bounds == (0.0, 1.0) else case.by_influence
         return replace(by(value, error), clusters=clusters)
-    weight = 1 / design.probability
-    of_cluster = design.by_cluster(weight) / np.bincount(design.cluster)
-    rarer = None if agreement is None else design.whole(totals).rarer(statistic, agreement, of_cluster)
+    weights = design.weights
+    rarer = None if agreement is None else design.whole(totals).rarer(statistic, agreement, weights)
     if rarer is not None and rarer.groups >= FEWEST_RARER and value >= bounds[1]:
         return case.at_the_edge(value, rarer)
     moved = totals.jackknife(statistic)
     error, squares = design.standard_error(moved), design.by_cluster(moved) ** 2
     if bounds == (0.0, 1.0):
-        heaviest = weight.max() / of_cluster[np.unique(design.cluster[present])].sum()
+        heaviest = 1 / design.probability.min() / weights[np.unique(design.cluster[present])].sum()
         return case.of_weighted_share(value, float(np.nan_to_num(error)), float(heaviest), design.freedom)
     # Few heavy clusters make up most of the variance, which is then known as badly as of so few.
     few = 2 * squares.sum() ** 2 / (squares**2).sum() if squares.any() else np.inf
-    return case.by_jackknife(value, error, rarer, min(design.freedom, few))
+    df = min(design.freedom, few)
+    if rarer is not None:
+        df = min(df, max(rarer.alike - 1, 1))
+    return case.by_jackknife(value, error, rarer, df)

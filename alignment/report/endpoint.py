@@ -7,7 +7,7 @@ from typing import Any
 
 from alignment.base.estimate import Estimate, Remark
 from alignment.judging.decision import Beside, Decision, Part, decision_on
-from alignment.judging.weighted import weighted_at_threshold, weighted_mean
+from alignment.judging.weighted import Design, weighted_at_threshold, weighted_mean
 from alignment.report.comparison import Comparison
 from alignment.report.decisions import LEVEL
 from alignment.report.drawn import NO_KNOWN_CHANCE, Drawn, counted, drawn, settled_on
@@ -87,6 +87,7 @@ def decide(
         region=region,
         beside=beside,
         part=part,
+        alike=Design.of(*shown.drawn.design).alike,
         next_level=next_level,
         share=share_of(reference, dev=part == "dev"),
         seconds=seconds,

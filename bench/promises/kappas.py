@@ -6,7 +6,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from alignment import Estimate, at_threshold, level_of_look, weighted_at_threshold
+from alignment import Design, Estimate, at_threshold, level_of_look, weighted_at_threshold
+from alignment.judging.decision import PERMITTING, Endpoint, Verdict, decision_on
 from bench.promises import SEED, Promise, Row, at_least, at_most, percent, share
 
 RUNS = 2000
@@ -14,14 +15,24 @@ PROMISE = Promise(
     place=13,
     title="Intervals of kappa",
     claim="95 % intervals of kappa hold the true value in 94 % of cases or more, or there is none; where there hardly "
-    "ever is one, those there are hold in 92 % or more. Not where a few groups hold most of the units.",
+    "ever is one, those there are hold in 92 % or more. Not where a few groups hold most of the units. Nothing is "
+    "decided on fewer than 30 groups, nor on more that are worth fewer, since a few of them stand for most samples.",
     worlds="A judge says what people say, or by chance passes as often as they do: kappa is the share that it copies. "
-    "Groups have 1 to 6 claims, or one. *Before*: influence functions with t, as measured then.",
+    "Groups have 1 to 6 claims, or one. *Before*: influence functions with t, as measured then. *Known and drawn*: "
+    "single answers labelled before, and some of a pool; the bar is the true kappa. *Before*: each group counted "
+    "alike, and t went by Kish's number of those with the rarer verdict.",
 )
 #: Groups, share that passes, whether single, and what was before.
 WORLDS = (
     (40, 0.7, False, "93.9 %"), (100, 0.7, False, "93.3 %"), (40, 0.9, False, "92.5 %"), (100, 0.9, False, "93.7 %"),
     (200, 0.9, False, "94.3 %"), (100, 0.95, False, "93.9 %"), (30, 0.9, True, "71 %"), (100, 0.5, True, ""),
+)  # fmt: skip
+BAR = 0.4
+#: Groups that were known, drawn, and drawn from; the share that passes; what was before, of intervals and of decisions.
+FEW = (
+    (1000, 20, 1000, 0.5, "93.8 %", "3.5 %, 2.8 %"), (300, 5, 100, 0.5, "82.3 %", "15.2 %, 2.5 %"),
+    (300, 20, 100, 0.85, "94.3 %", "0.9 %, 4.8 %"), (300, 20, 300, 0.85, "91.2 %", "1.1 %, 7.8 %"),
+    (1000, 20, 1000, 0.85, "89.6 %", "1.1 %, 9.2 %"),
 )  # fmt: skip
 
 
@@ -50,6 +61,19 @@ def drawn(rng: np.random.Generator, size: int, passes: float, tpr: float, tnr: f
     at = np.append(np.flatnonzero(~judge), some)
     chance = np.where(judge[at], some.size / passed.size, 1.0)
     return weighted_at_threshold(judge[at].astype(float), human[at], at, 0.5, chance, judge[at].astype(int)).kappa
+
+
+def on_known_and_drawn(
+    rng: np.random.Generator, known: int, taken: int, pool: int, passes: float
+) -> tuple[Estimate, Verdict]:
+    """What is decided on a judge whose kappa is the bar."""
+    human = rng.random(known + pool) < passes
+    judge = np.where(rng.random(human.size) < BAR, human, rng.random(human.size) < passes)
+    at = np.append(np.arange(known), known + rng.permutation(pool)[:taken])
+    design = at, np.where(at < known, 1.0, taken / pool), at >= known
+    kappa = weighted_at_threshold(judge[at].astype(float), human[at], at, 0.5, *design[1:]).kappa
+    all_scored = Estimate(1.0, 1.0, 1.0, n=at.size, clusters=at.size)
+    return kappa, decision_on(Endpoint(bar=BAR), kappa, all_scored, alike=Design.of(*design).alike).verdict
 
 
 def true_kappa(passes: float, tpr: float, tnr: float) -> float:
@@ -95,6 +119,17 @@ def rows(runs: float) -> Iterator[Row]:
             0.0,
             0.94,
         )
+    for known, taken, pool, passes, held, decided in FEW:
+        rng = np.random.default_rng([SEED, 13, known, taken, pool, round(100 * passes)])
+        kappas, verdicts = zip(
+            *(on_known_and_drawn(rng, known, taken, pool, passes) for _ in range(worlds)), strict=True
+        )
+        world = f"{known:,} known and {taken} drawn of {pool:,}, {percent(passes, 0)} pass"
+        yield _row(world, held, list(kappas), BAR, 0.94)
+        good, bad = (sum(one in wrong for one in verdicts) for wrong in (PERMITTING, ("not_for_use",)))
+        kept = at_most(good, worlds, 0.025) and at_most(bad, worlds, 0.025)
+        after = f"{percent(good / worlds)}, {percent(bad / worlds)} of {worlds:,}"
+        yield Row(f"{world}: permitted, not for use", decided, after, "each at most 2.5 %", kept)
     rng = np.random.default_rng([SEED, 5])
     for groups, passes, before in ((30, 0.9, "9 to 13 %"), (100, 0.98, "")):
         kappas = [kappa_of(rng, groups, passes, 0.3, True, 0.95) for _ in range(worlds)]

@@ -274,6 +274,10 @@ WORDS = {
     "endpoint_of_few": gettext_noop(
         "%(n)s groups of samples with drawn labels are few: at least %(fewest)s are needed."
     ),
+    "endpoint_of_few_alike": gettext_noop(
+        "The drawn labels of %(groups)s groups of samples are worth those of %(n)s, since a few groups stand for most "
+        "samples: at least %(fewest)s are needed."
+    ),
     "endpoint_kappa_open": gettext_noop(
         "Its kappa is %(kappa)s: not surely %(bar)s or more, nor surely below; %(more)s."
     ),

@@ -160,10 +160,11 @@ def conditions_of(look: Look) -> list[Condition]:
     if look.is_out_of_date:
         return []
     endpoint, figure, coverage, drawn = (look.result[name] for name in ("endpoint", "figure", "coverage", "drawn"))
+    is_of_few = look.result["decision"]["reason"]["code"] == "endpoint_of_few_alike"
     low, scored = figure["low"], coverage["value"]
     return [
         Condition("endpoint", low is not None and low >= endpoint["bar"]),
-        Condition("groups", figure["clusters"] >= FEWEST_GROUPS),
+        Condition("groups", figure["clusters"] >= FEWEST_GROUPS and not is_of_few),
         Condition("coverage", scored is not None and scored >= endpoint["coverage"]),
         Condition("drawn", drawn["units"] > 0),
         Condition("chosen", None),

@@ -32,6 +32,9 @@ def some(value, low, high, **fields):
     [
         (UNDRAWN, {}, "cannot_tell", "endpoint_kappa_unknown"),
         (replace(GOOD, clusters=29), {}, "cannot_tell", "endpoint_of_few"),
+        (replace(GOOD, clusters=29), {"alike": 20.2}, "cannot_tell", "endpoint_of_few"),
+        (GOOD, {"alike": 29.4}, "cannot_tell", "endpoint_of_few_alike"),
+        (GOOD, {"alike": 30.0}, "with_a_person", "kappa_reached"),
         # Neither is what looks bad for certain a reason while most was not scored.
         (BAD, {"coverage": some(0.6, 0.5, 0.7)}, "cannot_tell", "coverage_low"),
         (GOOD, {"coverage": some(0.89, 0.85, 0.93)}, "cannot_tell", "coverage_low"),
@@ -76,6 +79,9 @@ def test_what_is_missing_is_of_all_samples_and_in_hours():
     open_still = decision_on(KAPPA, some(0.6, 0.3, 0.9, clusters=12), ALL)
     assert open_still.reason["code"] == "endpoint_of_few"
     assert open_still.more == two_digits(more_groups(some(0.6, 0.3, 0.9, clusters=12), 0.4, 0.95)) > 18
+    heavy = decision_on(KAPPA, GOOD, ALL, alike=20.2)
+    assert heavy.reason == remark("endpoint_of_few_alike", groups=200, n=20, fewest=30)
+    assert heavy.more == 10
     assert decision_on(KAPPA, replace(GOOD, clusters=12), ALL, share=0.0).more is None
     assert decision_on(KAPPA, replace(GOOD, clusters=12), ALL).hours is None
     now, later = (decision_on(KAPPA, some(0.55, 0.35, 0.7), ALL, next_level=level_of_look(k)) for k in (1, 2))

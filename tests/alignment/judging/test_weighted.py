@@ -186,6 +186,20 @@ def test_the_variance_of_clusters_in_several_strata_by_hand(second):
     assert design.standard_error(influence) == pytest.approx(np.sqrt(drawing + max(0, source)))
 
 
+def test_few_heavy_samples_are_worth_few(rng):
+    """1,000 were known, and 20 of 1,000 drawn: of these 20 the variance is, whatever the number of all."""
+    at = np.arange(1020)
+    human = rng.random(1020) < 0.5
+    judge = np.where(rng.random(1020) < 0.4, human, rng.random(1020) < 0.5)
+    weight = np.where(at < 1000, 1.0, 50.0)
+    assert Design.of(at, 1 / weight, at >= 1000).alike == pytest.approx((1000 + 20 * 50**2) ** 2 / (1000 + 20 * 50**4))
+    kappa = weighted_at_threshold(judge.astype(float), human, at, 0.5, 1 / weight, at >= 1000).kappa
+    rarer = [weight[min((said, ~said), key=lambda kind: weight[kind].sum())] for said in (human, judge)]
+    df = min((held**2).sum() ** 2 / (held**4).sum() for held in rarer) - 1
+    assert df < 12
+    assert kappa.method.endswith(f"t with {df:.4g} df")
+
+
 def test_samples_labelled_before_join_with_probability_1():
     """They stand for themselves alone; the draw stands for the 90 others."""
     found = weighted_mean([1] * 10 + [0, 1, 0], range(13), [1.0] * 10 + [3 / 90] * 3, [0] * 10 + [1] * 3)

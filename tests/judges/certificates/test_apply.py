@@ -95,10 +95,11 @@ def test_look_certify_gate_apply(project: Project, certificate: Certificate) -> 
         share = pairs[rng.integers(0, len(pairs), len(pairs))].mean()
         right, left = some[3] / (some[2] + some[3]), some[0] / (some[0] + some[1])
         drawn.append((share + left - 1) / (right + left - 1))
-    tail = 0.025
-    ends = [found["corrected_pass_rate"][end] for end in ("low", "high")]
-    # Exact intervals are a little wider than those of resamples.
-    assert ends == pytest.approx(np.quantile(drawn, [tail, 1 - tail]).tolist(), abs=0.025)
+    low, high = np.quantile(drawn, [0.025, 0.975])
+    # The exact interval reaches beyond that of resamples, most where few errors were seen, here two among 86: simulated
+    # in such worlds it held in 97 % and that of resamples in 94.7 %, which missed above in 3.2 %.
+    assert 0 < low - found["corrected_pass_rate"]["low"] < 0.015
+    assert 0 < found["corrected_pass_rate"]["high"] - high < 0.025
 
 
 def test_probabilities_are_those_of_the_stored_curve(project: Project, certificate: Certificate) -> None:

@@ -6,6 +6,7 @@ from typing import Any, get_args
 
 import pytest
 
+from alignment.base.estimate import remark
 from alignment.judging import decision
 from alignment.judging.decision import Verdict
 from annotate.batches.declared_draws import declare_draw
@@ -197,6 +198,9 @@ def test_what_it_rests_on_is_named(version: JudgeVersion, project: Project) -> N
     }
     missing = [one.name for one in conditions_of(decided(version, "cannot_tell", **weak)) if one.holds is False]
     assert missing == ["endpoint", "groups", "coverage", "drawn"]
+    heavy = decided(version, "cannot_tell")
+    heavy.result["decision"]["reason"] = remark("endpoint_of_few_alike", groups=100, n=20, fewest=30)
+    assert [one.name for one in conditions_of(heavy) if one.holds is False] == ["groups"]
 
 
 def test_who_the_people_are_is_said_to_those_who_may_know(version: JudgeVersion, project: Project) -> None:
