@@ -69,9 +69,8 @@ since it may be a change or a streak, then until the alarm, which holds for both
 INTERVALS = """\
 ## Intervals of calibration figures
 
-How often 95 % intervals held the truth, for probabilities that are somewhat too sure (Brier, log loss, ECE), and for
-the area under risk over coverage. **ECE's interval hardly ever holds with few units**: ECE is above 0 by luck alone,
-which is why `ece_if_perfect` stands beside it.
+How often 95 % intervals held the truth, for probabilities that are somewhat too sure (Brier, log loss), and for the
+area under risk over coverage.
 """
 
 
@@ -232,7 +231,6 @@ def _figures(probability: Floats, human: Bools, cluster: Ints, rng: np.random.Ge
         "kappa": figures.kappa,
         "Brier": figures.brier,
         "log loss": figures.log_loss,
-        "ECE": figures.ece,
         "AURC": aurc,
     }
 

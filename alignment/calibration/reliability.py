@@ -8,7 +8,6 @@ from scipy.special import xlog1py, xlogy
 
 from alignment.agreement.cohen import confusion, kappa_name, kappa_statistic
 from alignment.base.arrays import (
-    Array,
     Bools,
     Floats,
     Ints,
@@ -20,11 +19,11 @@ from alignment.base.arrays import (
 from alignment.base.estimate import NO_UNITS, ONE_CATEGORY, Estimate, remark
 from alignment.base.interval import Kind, Plan, share_of_trials
 from alignment.base.tables import Weighting, agreement_of_confusion, disagreement
-from alignment.base.totals import Totals, column_ratio, estimate, ratio
+from alignment.base.totals import Totals, column_ratio, estimate
 
 BINS = 15
 NO_PROBABILITIES = remark("no_probabilities")
-YARDSTICK = remark("yardstick_without_interval")
+ABOVE_0_BY_LUCK = remark("above_0_by_luck")
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +69,7 @@ def calibration_figures(
       p are never parted: a value of p belongs to bin ⌊bins · (units below it + half of its own) / n⌋, so ties leave
       fewer bins.
     * ece_if_perfect: the ECE that a perfectly calibrated judge with these p would show on as many independent units by
-      luck alone, Σ_b √(2/π Σ p(1 - p)) / n. ECE is above 0 even then, and its interval can't know.
+      luck alone, Σ_b √(2/π Σ p(1 - p)) / n. Neither has an interval: made from data, it would lie above 0 even then.
     * points: per bin, the mean p and the share that people pass, with its (clustered) interval.
 
     Undefined: no units; kappa when one category was used only; log loss when some p is 0 or 1 and wrong (it is
@@ -107,13 +106,16 @@ def calibration_figures(
     if levels > 2:
         raise ValueError("probabilities are of passing: they go with two levels")
     bin_of = equal_mass_bins(likely, bins)
+    used = np.unique(bin_of)
+    over = np.bincount(bin_of, likely - passed)
+    by_luck = np.sqrt(2 / np.pi * np.bincount(bin_of, likely * (1 - likely)))
     return CalibrationFigures(
         kappa=kappa,
         brier=_mean((likely - passed) ** 2, row, plan, "Brier score", 1.0),
         log_loss=_log_loss(likely, passed, row, rows, plan),
-        ece=_ece(likely - passed, bin_of, bins, row, rows, plan),
-        ece_if_perfect=_ece_if_perfect(likely, bin_of, rows, level),
-        points=tuple(_point(likely, passed, row, bin_of == number, plan) for number in np.unique(bin_of)),
+        ece=_without_interval(np.abs(over), f"ECE, {used.size} bins of equal mass", given.size, rows, level),
+        ece_if_perfect=_without_interval(by_luck, "ECE if perfect, independent units", given.size, rows, level),
+        points=tuple(_point(likely, passed, row, bin_of == number, plan) for number in used),
     )
 
 
@@ -143,25 +145,11 @@ def _log_loss(likely: Floats, passed: Bools, row: Ints, rows: int, plan: Plan) -
     return _mean(loss, row, plan, "log loss", np.inf)
 
 
-def _ece(over: Floats, bin_of: Ints, most: int, row: Ints, rows: int, plan: Plan) -> Estimate:
-    def ece(columns: Array) -> Array:
-        bins = columns[..., :most]
-        # |x| written so that the complex step passes through it.
-        return ratio((bins * np.sign(bins.real)).sum(axis=-1), columns[..., most])
-
-    columns = np.concatenate([bin_of, np.full(over.size, most)])
-    totals = Totals(np.tile(row, 2), columns, np.concatenate([over, np.ones(over.size)]), rows, most + 1)
-    name = f"ECE, {np.unique(bin_of).size} bins of equal mass"
-    return estimate(totals, ece, plan, name=name, n=over.size, undefined=NO_UNITS, bounds=(0.0, 1.0))
-
-
-def _ece_if_perfect(likely: Floats, bin_of: Ints, rows: int, level: float) -> Estimate:
-    name = "ECE if perfect, independent units"
-    if not likely.size:
+def _without_interval(of_bins: Floats, name: str, n: int, rows: int, level: float) -> Estimate:
+    """Σ_b of_bins / n."""
+    if not n:
         return Estimate.undefined(NO_UNITS, method=name, level=level)
-    variance = np.bincount(bin_of, likely * (1 - likely))
-    value = float(np.sqrt(2 / np.pi * variance).sum() / likely.size)
-    return Estimate(value, None, None, level, likely.size, rows, name, YARDSTICK)
+    return Estimate(float(of_bins.sum() / n), None, None, level, n, rows, name, ABOVE_0_BY_LUCK)
 
 
 def _point(likely: Floats, passed: Bools, row: Ints, inside: Bools, plan: Plan) -> ReliabilityPoint:

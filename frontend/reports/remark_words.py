@@ -203,7 +203,7 @@ WORDS = {
     "no_log_loss": gettext_noop("log loss %(why)s"),
     "infinite_log_loss": gettext_noop("infinite: %(wrong)s of %(n)s units were given 0 or 1 and turned out otherwise"),
     "no_probabilities": gettext_noop("the method gives no probabilities"),
-    "yardstick_without_interval": gettext_noop("a yardstick has no interval"),
+    "above_0_by_luck": gettext_noop("it is above 0 by luck alone: no interval"),
     "no_distance": gettext_noop(
         "a judge that answers with labels gives no score whose distance from a threshold says how sure it is"
     ),
