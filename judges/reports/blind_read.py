@@ -22,7 +22,7 @@ from annotate.samples.read import samples_named
 from judges.models import AlignmentReport
 
 # The first version of figures (judges.reports.read.FIGURES_VERSION) that tells nothing of the test half.
-LOCKED_SINCE = 9
+LOCKED_SINCE = 10
 # The parts of earlier reports that rest on what people said, and on nothing that judges did.
 _OF_PEOPLE = {"project", "criterion", "agreement", "agreement_caveat", "agreement_note", "prevalence", "people"}
 

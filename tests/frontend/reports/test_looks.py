@@ -184,9 +184,12 @@ def test_another_bar(grade: Criterion, page_of: PageOf) -> None:
 def test_a_certificate_that_no_longer_holds_says_why(grade: Criterion, page_of: PageOf) -> None:
     issue_certificate(look=look_at_test(criterion=grade, judge_name=NAMED["judge"]))
     samples = {sample.external_id: sample for sample in grade.project.samples.all()}
+    client = page_of("reviewer")
+    assert "<dt>Region</dt>" in text_of(client)
     add_judge(grade.project, NAMED["judge"], samples, [("s00", "answer", 0.5)], dimension="grade", label="2")
-    text = text_of(page_of("reviewer"))
+    text = text_of(client)
     assert "no longer holds" in text
+    assert "<dt>Region</dt>" not in text, "it permits nothing any more"
     assert "Certificate 1 is for version “1” of “a &amp; b”, which is now “2”." in text
 
 
