@@ -6,8 +6,9 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from alignment import Design, Estimate, at_threshold, level_of_look, weighted_at_threshold
+from alignment import Design, Estimate, at_threshold, krippendorff_alpha, level_of_look, weighted_at_threshold
 from alignment.judging.decision import PERMITTING, Endpoint, Verdict, decision_on
+from bench.coverage_cells import confusion_of, ratings_of
 from bench.promises import SEED, Promise, Row, at_least, at_most, percent, share
 
 RUNS = 2000
@@ -119,6 +120,11 @@ def rows(runs: float) -> Iterator[Row]:
             0.0,
             0.94,
         )
+    for kappa, before in ((0.3, "79 %"), (0.6, ""), (0.8, "")):
+        rng = np.random.default_rng([SEED, 13, 30, round(100 * kappa), 1])
+        tables = (ratings_of(rng, confusion_of(kappa, 0.1), 30, 1) for _ in range(worlds))
+        found = [krippendorff_alpha(one, interval="jackknife") for one in tables]
+        yield _row(f"30 groups of one, two people who each pass 90 %, alpha {kappa}", before, found, kappa, 0.94)
     for known, taken, pool, passes, held, decided in FEW:
         rng = np.random.default_rng([SEED, 13, known, taken, pool, round(100 * passes)])
         kappas, verdicts = zip(

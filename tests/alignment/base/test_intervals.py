@@ -228,6 +228,12 @@ def test_what_both_may_have_failed_and_was_not_seen_counts(from_confusion, rng, 
     assert many.high < 0
 
 
+def test_few_samples_of_which_nobody_fails_the_same_do_not_rule_out_agreement(from_confusion):
+    """Of 30 samples one fails three and the other two, as may happen where alpha is .3."""
+    found = krippendorff_alpha(from_confusion([[0, 3], [2, 25]]), interval="jackknife")
+    assert found.high > 0.3
+
+
 def test_one_pair_has_the_interval_that_it_has_among_many(from_confusion, rng):
     for table in ([[0, 7], [10, 83]], [[20, 0], [0, 20]], [[30, 3], [2, 30]]):
         ratings = from_confusion(table)
