@@ -72,7 +72,8 @@ def other_answers(evidence: Evidence) -> Evidence:
 PROMISE = Promise(
     place=2,
     title="The test half is locked",
-    claim="Nothing that is shown or exported before a look depends on what a judge said of a labelled test unit.",
+    claim="No figure that is shown or exported before a look depends on what a judge said of a labelled test unit, and "
+    "no answer of a judge there is shown; [decision 32](decisions/0032-what-is-locked.md) says what that leaves out.",
     worlds="A judge that answers with labels, right in 80 % where people pass 70 %; half of the samples are test. From "
     "its report its exact matrix on test is worked out. *Before*, AUC and best kappa were of all units. In the last "
     "row the judge says the opposite on all of test: in how many worlds does its report change?",
