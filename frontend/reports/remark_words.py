@@ -204,6 +204,8 @@ WORDS = {
     "infinite_log_loss": gettext_noop("infinite: %(wrong)s of %(n)s units were given 0 or 1 and turned out otherwise"),
     "no_probabilities": gettext_noop("the method gives no probabilities"),
     "above_0_by_luck": gettext_noop("it is above 0 by luck alone: no interval"),
+    # Only reports of before decision 30 have this.
+    "yardstick_without_interval": gettext_noop("a yardstick has no interval"),
     "no_distance": gettext_noop(
         "a judge that answers with labels gives no score whose distance from a threshold says how sure it is"
     ),
@@ -241,7 +243,8 @@ WORDS = {
     "rate_out_of_reach": gettext_noop(
         "the judge passes more or less than its error rates allow: the labelled units are not like the others"
     ),
-    # Plans.
+    # Plans. Only reports of before decision 30 have the first.
+    "plan_of_undefined": gettext_noop("the statistic is undefined on the present samples: nothing to plan from"),
     "plan_of_few_samples": gettext_noop("fewer than 2 samples: nothing to plan from"),
     "plan_of_no_variation": gettext_noop("nothing varies between the present samples: nothing to plan from"),
     "more_samples_for": gettext_noop("about %(n)s more samples for %(width)s"),

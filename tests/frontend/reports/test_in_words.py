@@ -21,7 +21,9 @@ from frontend.reports.remark_words import SPELLINGS, WORDS
 
 ROOT = Path(settings.BASE_DIR)
 #: Codes that only looks and reports of before have, which still say the same.
-STORED = {"errors_above_risk", "no_decision_so_far", "no_errors_seen"}
+STORED = {
+    "errors_above_risk", "no_decision_so_far", "no_errors_seen", "plan_of_undefined", "yardstick_without_interval",
+}  # fmt: skip
 DECISION = {
     "verdict": "cannot_tell", "reason": remark("no_units"), "more": 1200, "hours": 7.6, "for": [], "against": [],
     "part": "test",
