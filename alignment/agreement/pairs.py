@@ -8,14 +8,24 @@ kappa without one of the clusters.
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import NamedTuple
+from typing import cast
 
 import numpy as np
 
 from alignment.agreement.cohen import kappa_name, kappa_of_margins, refusal
 from alignment.base.arrays import Floats, Ints, ranges, renumbered, run_starts, sums_by
 from alignment.base.estimate import FEW_COMMON, NO_LEVELS, ONE_CATEGORY, Estimate
-from alignment.base.interval import FEWEST_RARER, Case, Kind, Plan, Rarer, standard_errors
+from alignment.base.interval import (
+    FEWEST_RARER,
+    Case,
+    Kind,
+    Plan,
+    Rarer,
+    ends_on_scale,
+    jackknife_method,
+    standard_errors,
+    t_quantile,
+)
 from alignment.base.ratings import Ratings
 from alignment.base.tables import Weighting, counts_alike, disagreement, pairs_within
 from alignment.base.totals import CLUSTERS_FOR_JACKKNIFE, ratio
@@ -199,6 +209,7 @@ def rarer_groups(counts: PairCounts) -> Ints:
 
 
 PERCENT = "percent agreement"
+KAPPA_BOUNDS = (-1.0, 1.0)
 WEIGHTINGS: tuple[Weighting | None, ...] = (None, "linear", "quadratic")
 
 
@@ -281,18 +292,25 @@ def _of_every_pair(
     counts: PairCounts, values: Floats, errors: Floats, rarer: Ints, weights: Floats | None, name: str, plan: Plan
 ) -> list[Estimate]:
     """``weights``: of kappa; None: percent agreement."""
-    ends = None if weights is None or not plan.is_best else edges(counts, weights, plan.level)
-    low, high = np.zeros((2, len(counts))) if ends is None else ends
-    even = weights is not None and counts_alike(weights)
-    columns = (values, errors, counts.n, counts.clusters, rarer, low, high)
+    low = high = edge = np.full(len(counts), np.nan)
+    if weights is None:
+        rarer = np.zeros_like(rarer)
+    elif plan.is_best:
+        unseen = edges(counts, weights, plan.level)
+        low, high = jackknife_ends(values, errors, rarer, unseen if counts_alike(weights) else None, plan.level)
+        edge = unseen[0]
     # Thousands of pairs with a unit or two in common differ in nothing; an estimate can't change, so they share it.
-    made: dict[tuple[float | None, float | None, int, int, _Ends | None], Estimate] = {}
+    made: dict[tuple[float | None, float | None, int, int, int, float | None], Estimate] = {}
     estimates = []
-    for value, error, n, clusters, held, lowest, highest in zip(*(column.tolist() for column in columns), strict=True):
-        seen = None if weights is None else _Ends(held, (lowest, highest), even)
-        key = (_number(value), _number(error), n, clusters, seen)
+    columns = (values, low, high, errors, counts.n, counts.clusters, rarer, edge)
+    for value, lower, upper, error, n, clusters, held, lowest in zip(*(one.tolist() for one in columns), strict=True):
+        if lower == lower:
+            method = jackknife_method(name, KAPPA_BOUNDS, held - 1)
+            estimates.append(Estimate(value, lower, upper, plan.level, n, clusters, method, None))
+            continue
+        key = (_number(value), _number(error), n, clusters, held, _number(lowest))
         if key not in made:
-            made[key] = _estimate(name, plan, *key)
+            made[key] = _estimate(name, plan, weights is None, *key)
         estimates.append(made[key])
     return estimates
 
@@ -301,50 +319,57 @@ def _number(value: float) -> float | None:
     return None if value != value else value
 
 
-class _Ends(NamedTuple):
-    """``Rarer`` of a pair, at the plan's level."""
-
-    groups: int
-    ends: tuple[float, float]
-    counts_unseen: bool
+def jackknife_ends(
+    values: Floats, errors: Floats, rarer: Ints, unseen: tuple[Floats, Floats] | None, level: float
+) -> tuple[Floats, Floats]:
+    """``Case.by_jackknife`` of every pair's kappa, each of shape (pairs,); NaN where there is no interval."""
+    df, place = np.unique(rarer - 1, return_inverse=True)
+    t = np.array([t_quantile(one, level) for one in df.tolist()])[place]
+    ends = ends_on_scale(values, errors, t, KAPPA_BOUNDS, unseen)
+    low, high = (np.where(rarer >= FEWEST_RARER, end, np.nan) for end in ends)
+    return low, high
 
 
 def edges(counts: PairCounts, weights: Floats, level: float) -> tuple[Floats, Floats]:
     """``Rarer.edge`` of every pair, each of shape (pairs,)."""
-    observed = sums_by(counts.pair, counts.disagreement(weights), len(counts))
+    observed, (rows, columns) = sums_by(counts.pair, counts.disagreement(weights), len(counts)), counts.margins
     clusters = counts.n**2 / sums_by(counts.row_pair, np.square(np.bincount(counts.row)), len(counts))
     share = 1 - ((1 - level) / 2) ** (1 / clusters)
-    low, high = np.full(len(counts), np.inf), np.full(len(counts), -np.inf)
-    for first, second in np.ndindex(weights.shape):
-        margins = [(1 - share) * margin for margin in counts.margins]
-        for margin, at in zip(margins, (first, second), strict=True):
-            margin[at] += share * counts.n
-        apart = (1 - share) * observed + share * counts.n * weights[first, second]
-        found = kappa_of_margins(apart, margins[0], margins[1], weights)
-        if first == second:
-            high = np.fmax(high, found)
-        else:
-            low = np.fmin(low, found)
-    return low, high
+    kept, more = 1 - share, share * counts.n
+    # Of (kept · rows + more at i)ᵀ weights (kept · columns + more at j), shape (levels, levels, pairs).
+    through_first, through_second = weights @ columns, weights.T @ rows
+    expected = kept**2 * (rows * through_first).sum(axis=0) + more**2 * weights[:, :, None]
+    expected = expected + kept * more * (through_first[:, None] + through_second)
+    found = 1 - ratio(counts.n * (kept * observed + more * weights[:, :, None]), expected)
+    together = np.eye(counts.levels, dtype=np.bool_)
+    return np.fmin.reduce(found[~together], initial=np.inf), np.fmax.reduce(found[together], initial=-np.inf)
 
 
 def _estimate(
-    name: str, plan: Plan, value: float | None, error: float | None, n: int, clusters: int, seen: _Ends | None
+    name: str,
+    plan: Plan,
+    is_share: bool,
+    value: float | None,
+    error: float | None,
+    n: int,
+    clusters: int,
+    rarer: int,
+    lowest: float | None,
 ) -> Estimate:
     """From value (None: undefined), standard error (None: undefined without one of the clusters), common units,
-    clusters, and what bounds a kappa (None: a share)."""
-    if value is None or (n < 2 and seen is not None):
+    clusters, and of a kappa ``rarer_groups`` and its lower edge."""
+    if value is None or (n < 2 and not is_share):
         reason = FEW_COMMON if n < 2 else ONE_CATEGORY
         return Estimate.undefined(reason, n=n, clusters=clusters, method=name, level=plan.level)
-    case = Case(plan, name, n, clusters, (0.0, 1.0) if seen is None else (-1.0, 1.0))
+    case = Case(plan, name, n, clusters, (0.0, 1.0) if is_share else KAPPA_BOUNDS)
     if plan.refusal(clusters) is not None:
         return case.without_interval(value)
     error = np.nan if error is None else error
     if not plan.is_best:
         return case.by_influence(value, error)
-    if seen is None:
+    if is_share:
         return case.of_trials(value, error, whole=True)
-    rarer = Rarer(seen.groups, lambda _: seen.ends, seen.counts_unseen)
-    if value >= 1 and rarer.groups >= FEWEST_RARER:
-        return case.at_the_edge(value, rarer)
-    return case.by_jackknife(value, error, rarer)
+    seen = Rarer(rarer, lambda _: (cast("float", lowest), np.inf), counts_unseen=False)
+    if value >= 1 and rarer >= FEWEST_RARER:
+        return case.at_the_edge(value, seen)
+    return case.by_jackknife(value, error, seen)

@@ -16,7 +16,7 @@ Simulated coverage is in ``docs/coverage.md``; ``caveats.interval_caveat`` is wh
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
-from math import inf, isfinite, log, sqrt
+from math import inf, isfinite, isnan, sqrt
 from typing import Literal, get_args
 
 import numpy as np
@@ -193,7 +193,8 @@ class Case:
         return self._with(value, value - half, value + half, method)
 
     def by_jackknife(self, value: float, error: float, rarer: Rarer | None = None, df: float = inf) -> Estimate:
-        """From the jackknife's standard error, on a scale on which the figure has no end (``on_scale``).
+        """From the jackknife's standard error, on a scale on which the figure has no end
+        (``ends_on_scale``).
 
         ``rarer``: of a figure of agreement; t has one degree of freedom less than groups hold the rarer value, below
         five there is no interval, and none is shorter than what may have been missed. Else t has as many degrees as
@@ -202,51 +203,26 @@ class Case:
 
         Source: Quenouille (1956), Biometrika 43; on a scale: Fisher (1915), Biometrika 10; Miller (1974), ibid. 61.
         """
-        freedom = min(self.clusters - 1 if rarer is None or rarer.groups == inf else rarer.groups - 1, df)
-        how = f"{self.name}; jackknife by cluster{self._scale()}, t with {freedom:.4g} df"
-        if (rarer is not None and rarer.groups < FEWEST_RARER) or np.isnan(error):
+        groups = inf if rarer is None else rarer.groups
+        freedom = min(self.clusters - 1 if groups == inf else groups - 1, df)
+        if groups < FEWEST_RARER or isnan(error):
             return self._without(value, FEW_HOLD_THE_RARER, self.name)
-        found = self.on_scale(value, error, freedom, how)
-        if found.low is None or found.high is None or rarer is None or not rarer.counts_unseen:
-            return found
-        low, high = rarer.edge(self.plan.level)
-        return self._with(value, min(low, found.low), max(high, found.high), how)
+        unseen = rarer.edge(self.plan.level) if rarer is not None and rarer.counts_unseen else None
+        return self.on_scale(value, error, freedom, jackknife_method(self.name, self.bounds, freedom), unseen)
 
     def by_logit(self, value: float, error: float) -> Estimate:
-        """From influence functions, on the scale of ``on_scale``."""
+        """From influence functions, on the scale of ``ends_on_scale``."""
         df = self.clusters - 1
         return self.on_scale(
-            value, error, df, f"{self.name}; influence functions by cluster{self._scale()}, t with {df} df"
+            value, error, df, f"{self.name}; influence functions by cluster{_scale(self.bounds)}, t with {df} df"
         )
 
-    def on_scale(self, value: float, error: float, df: float, method: str) -> Estimate:
-        """g⁻¹(g(value) ± t · g'(value) · error): g is the logit of where the value lies between both bounds, so with -1
-        and 1 twice the arctanh; with one bound the logarithm of the distance; without any the value itself.
-        """
-        low, high = self.bounds
-        if error <= NO_SPREAD or not low < value < high:
-            return self._without(value, NO_VARIATION, method)
-        half = t_quantile(df, self.plan.level) * error
-        # Numbers, not arrays of two: there are tens of thousands of pairs.
-        sides = (-half, half)
-        if isfinite(low) and isfinite(high):
-            centre, steep = log((value - low) / (high - value)), (high - low) / ((value - low) * (high - value))
-            ends = [low + (high - low) * float(expit(centre + side * steep)) for side in sides]
-        elif isfinite(high):
-            ends = [high - (high - value) * float(np.exp(-side / (high - value))) for side in sides]
-        elif isfinite(low):
-            ends = [low + (value - low) * float(np.exp(side / (value - low))) for side in sides]
-        else:
-            ends = [value + side for side in sides]
-        if not (isfinite(ends[0]) and isfinite(ends[1])):
-            return self._without(value, NO_VARIATION, method)
-        return self._with(value, ends[0], ends[1], method)
-
-    def _scale(self) -> str:
-        low, high = (isfinite(bound) for bound in self.bounds)
-        if low and high:
-            return " on the arctanh scale" if self.bounds == (-1.0, 1.0) else " on the logit scale"
-        return " on the log scale" if low or high else ""
+    def on_scale(
+        self, value: float, error: float, df: float, method: str, unseen: tuple[float, float] | None = None
+    ) -> Estimate:
+        """``ends_on_scale``."""
+        low, high = map(float, ends_on_scale(value, error, t_quantile(df, self.plan.level), self.bounds, unseen))
+        return self._without(value, NO_VARIATION, method) if isnan(low) else self._with(value, low, high, method)
 
     def at_the_edge(self, value: float, rarer: Rarer) -> Estimate:
         """Of a figure of agreement where every unit agrees."""
@@ -325,6 +301,46 @@ class Case:
 
     def _without(self, value: float, reason: Remark, method: str) -> Estimate:
         return Estimate(value, None, None, self.plan.level, self.n, self.clusters, method, reason)
+
+
+def ends_on_scale(
+    value: ArrayLike,
+    error: ArrayLike,
+    t: ArrayLike,
+    bounds: tuple[float, float],
+    unseen: tuple[ArrayLike, ArrayLike] | None = None,
+) -> tuple[Floats, Floats]:
+    """g⁻¹(g(value) ± t · g'(value) · error), of one figure or of many: g is the logit of where the value lies between
+    both bounds, so with -1 and 1 twice the arctanh; with one bound the logarithm of the distance; without any the value
+    itself. No closer to the value than ``unseen``. NaN where nothing varies, or the value is at a bound.
+    """
+    value, error = np.asarray(value, dtype=np.float64), np.asarray(error, dtype=np.float64)
+    (low, high), half = bounds, np.asarray(t, dtype=np.float64) * error
+    with np.errstate(all="ignore"):
+        if isfinite(low) and isfinite(high):
+            centre, steep = np.log((value - low) / (high - value)), (high - low) / ((value - low) * (high - value))
+            ends = [low + (high - low) * expit(centre + side * steep) for side in (-half, half)]
+        elif isfinite(high):
+            ends = [high - (high - value) * np.exp(-side / (high - value)) for side in (-half, half)]
+        elif isfinite(low):
+            ends = [low + (value - low) * np.exp(side / (value - low)) for side in (-half, half)]
+        else:
+            ends = [value - half, value + half]
+    varies = (error > NO_SPREAD) & (low < value) & (value < high) & np.isfinite(ends[0]) & np.isfinite(ends[1])
+    if unseen is not None:
+        ends = [np.minimum(ends[0], unseen[0]), np.maximum(ends[1], unseen[1])]
+    return np.where(varies, ends[0], np.nan), np.where(varies, ends[1], np.nan)
+
+
+def jackknife_method(name: str, bounds: tuple[float, float], df: float) -> str:
+    return f"{name}; jackknife by cluster{_scale(bounds)}, t with {df:.4g} df"
+
+
+def _scale(bounds: tuple[float, float]) -> str:
+    low, high = (isfinite(bound) for bound in bounds)
+    if low and high:
+        return " on the arctanh scale" if bounds == (-1.0, 1.0) else " on the logit scale"
+    return " on the log scale" if low or high else ""
 
 
 def proportion(hits: Floats, trials: Floats, plan: Plan, *, name: str, undefined: Remark) -> Estimate:
