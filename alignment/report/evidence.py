@@ -203,7 +203,8 @@ class Evidence:
 
     def clusters(self, units: Iterable[UnitKey]) -> list[str]:
         """The group of each unit."""
-        return [self.group_of(sample) for sample, _ in units]
+        group_of = self.groups.get
+        return [group_of(sample, sample) for sample, _ in units]
 
     def samples(self) -> list[str]:
         """Those of which people or judges said something, in order."""

@@ -53,7 +53,7 @@ class Reference:
         """What ``base`` holds, as reports call it."""
         return "labels" if self.passing is None else "pass or fail"
 
-    @property
+    @cached_property
     def units(self) -> list[UnitKey]:
         """Every unit that people said something about, by label or verdict."""
         return sorted({*self.evidence.units, *self.evidence.verdicts})
@@ -68,7 +68,7 @@ class Reference:
         """Samples of which no judge's answer may be known before a look."""
         return frozenset(self.evidence.closed())
 
-    @property
+    @cached_property
     def counted(self) -> list[UnitKey]:
         """Every unit that judges are compared with people on."""
         return [unit for unit in self.units if unit not in self.left_out]

@@ -25,8 +25,8 @@ _WORDS = frozenset({"external_id", "text", "rationale", "unit_number"})
 
 
 def pack(evidence: alignment.report.Evidence) -> bytes:
-    # Without a time stamp: the same evidence, the same bytes.
-    return gzip.compress(orjson.dumps(alignment.report.evidence_as_dict(evidence)), mtime=0)
+    # Without a time stamp: the same evidence, the same bytes. The highest level takes four times as long for 1 %.
+    return gzip.compress(orjson.dumps(alignment.report.evidence_as_dict(evidence)), compresslevel=6, mtime=0)
 
 
 def reproduce(report: AlignmentReport) -> list[str]:
