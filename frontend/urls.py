@@ -12,7 +12,7 @@ from frontend.data import claims, files, samples
 from frontend.judges import canaries, edit, endpoints, lab, proposals, run_start, runs
 from frontend.judges import views as judges
 from frontend.label import views as label
-from frontend.projects import audit, criteria, members
+from frontend.projects import audit, criteria, members, resets
 from frontend.projects import views as projects
 from frontend.reports import came, looks, outcomes, planner
 from frontend.reports import views as reports
@@ -116,6 +116,7 @@ project_patterns = [
     path("members/<str:username>/change/", members.change, name="member-change"),
     path("members/<str:username>/deactivate/", members.deactivate, name="member-deactivate"),
     path("members/<str:username>/reactivate/", members.reactivate, name="member-reactivate"),
+    path("members/<str:username>/reset/", resets.reset, name="member-reset"),
     path("members/<str:username>/remove/", members.remove, name="member-remove"),
 ]
 
@@ -128,6 +129,7 @@ urlpatterns = [
     path("help/statistics/", document, name="statistics-help"),
     path("help/<path:name>/", document, name="help"),
     path("invite/<str:token>/", members.open_invite, name="invite"),
+    path("reset/<str:token>/", resets.open_reset, name="reset"),
     path("account/", account.account, name="account"),
     path("account/email/", account.change_email, name="account-email"),
     path("account/keys/", account.keys, name="keys"),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from django.core.exceptions import PermissionDenied
 from django.db.models import QuerySet
 from django.http import Http404
@@ -78,6 +80,26 @@ def roles_of(user: User) -> dict[int, str]:
 
 def may(role: str | None, action: str) -> bool:
     return role is not None and role in ROLES_FOR[action]
+
+
+def resettable(actor: User, accounts: Iterable[User]) -> set[int]:
+    """Ids of those accounts for which the actor may make a link that resets the password (annotate.members.resets).
+
+    Who sets the password of an account can be that account: so it may open nothing that is closed to the actor. Never
+    a superuser's and never the actor's own, who has the page of the account; and, unless the actor is a superuser, no
+    account that creates projects if the actor can't, and none with a membership in a project of which the actor is no
+    admin.
+    """
+    wanted = [user for user in accounts if user.is_active and not user.is_superuser and user.pk != actor.pk]
+    if actor.is_superuser:
+        return {user.pk for user in wanted}
+    administered = Membership.objects.filter(user=actor, is_active=True, role__in=ROLES_FOR["members.change"])
+    elsewhere = set(
+        Membership.objects.filter(user__in=wanted, is_active=True)
+        .exclude(project__in=administered.values("project"))
+        .values_list("user_id", flat=True)
+    )
+    return {user.pk for user in wanted if user.pk not in elsewhere and (actor.is_staff or not user.is_staff)}
 
 
 def project_for(user: User, slug: str, action: str) -> tuple[Project, str]:

@@ -4,8 +4,6 @@ can be made only with an invitation. Roles: annotate.projects.write.
 
 from __future__ import annotations
 
-import hashlib
-import secrets
 from collections.abc import Sequence
 from datetime import timedelta
 from typing import Any
@@ -19,6 +17,7 @@ from django.utils.translation import gettext as _
 
 from annotate.core.errors import Conflict, Invalid
 from annotate.core.rows import first_or_raise
+from annotate.core.secret_links import digest, new_token
 from annotate.core.texts import is_storable
 from annotate.core.trail import note
 from annotate.models import Invite, Membership, Project, User
@@ -142,13 +141,13 @@ def create_invite(
         )
     _check_number(max_uses, MAX_USES, "bad_uses", _("How many people: a whole number from 1 to %(most)d."))
     _check_number(days, MAX_DAYS, "bad_days", _("How many days the link works: a whole number from 1 to %(most)d."))
-    token = secrets.token_urlsafe(32)
+    token, token_digest = new_token()
     with transaction.atomic():
         invite = Invite.objects.create(
             project=project,
             role=role,
             tags=check_tags(tags),
-            token_digest=_digest(token),
+            token_digest=token_digest,
             email=_check_email(email),
             max_uses=max_uses,
             expires_at=timezone.now() + timedelta(days=days),
@@ -169,7 +168,7 @@ def create_invite(
 
 def find_invite(token: str) -> Invite:
     """The invite that a link belongs to. Raises Http404, always in the same words, for one that can't be used."""
-    invites = Invite.objects.filter(token_digest=_digest(token)).select_related("project", "created_by")
+    invites = Invite.objects.filter(token_digest=digest(token)).select_related("project", "created_by")
     invite = first_or_raise(invites, _gone())
     if not _is_usable(invite):
         raise _gone()
@@ -192,7 +191,7 @@ def accept_invite(*, user: User, token: str) -> Membership:
     """
     with transaction.atomic():
         invites = Invite.objects.select_for_update(of=("self",)).select_related("project")
-        invite = first_or_raise(invites.filter(token_digest=_digest(token)), _gone())
+        invite = first_or_raise(invites.filter(token_digest=digest(token)), _gone())
         member = Membership.objects.filter(project=invite.project, user=user).first()
         if member is not None and member.is_active:
             return member
@@ -231,11 +230,6 @@ def revoke_invite(*, actor: User, project: Project, invite_id: int) -> Invite:
             invite.save(update_fields=["revoked_at"])
             note(actor=actor, action="invite.revoked", subject=str(invite.pk), project=project)
     return invite
-
-
-def _digest(token: str) -> str:
-    """256 random bits need no salt and no slow hash."""
-    return hashlib.sha256(token.encode("utf-8", "replace")).hexdigest()
 
 
 def _check_number(value: object, most: int, code: str, sentence: str) -> None:

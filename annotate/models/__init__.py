@@ -1,4 +1,4 @@
-from annotate.models.account import ApiToken, Attempts
+from annotate.models.account import ApiToken, Attempts, PasswordReset
 from annotate.models.batch import Batch, BatchCriterion, BatchSample, DeclaredDraw, Task
 from annotate.models.label import GoldAnswer, Label, LabelEvent, LessonRead, Verdict, VerdictEvent
 from annotate.models.project import AuditEntry, Criterion, Flag, Invite, Membership, Project, Rater, User
@@ -23,6 +23,7 @@ __all__ = [
     "LabelEvent",
     "LessonRead",
     "Membership",
+    "PasswordReset",
     "Project",
     "Rater",
     "Release",

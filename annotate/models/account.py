@@ -1,4 +1,5 @@
-"""What an account has besides itself: tokens for programs; and how many wrong passwords were tried for it lately."""
+"""What an account has besides itself: tokens for programs, a link to reset its password; and how many wrong passwords
+were tried for it lately."""
 
 from django.db import models
 from knox.models import AbstractAuthToken
@@ -11,6 +12,23 @@ class ApiToken(AbstractAuthToken):
     name = models.CharField(max_length=80, blank=True, db_default="")
     # To the hour: a program asks thousands of times.
     last_used = models.DateTimeField(null=True, blank=True)
+
+
+class PasswordReset(models.Model):
+    """A link by which the owner of an account chooses a new password. Only a digest of its token is kept.
+
+    An account has at most one: a new link takes the place of the one before, and another password ends it (User.save).
+    """
+
+    user = models.OneToOneField("annotate.User", on_delete=models.CASCADE, related_name="password_reset")
+    token_digest = models.CharField(max_length=64, unique=True)
+    # Where an admin made it: its audit log says so, and when it was used.
+    project = models.ForeignKey("annotate.Project", on_delete=models.CASCADE, related_name="+")
+    created_by = models.ForeignKey("annotate.User", on_delete=models.CASCADE, related_name="+")
+    expires_at = models.DateTimeField()
+
+    def __str__(self) -> str:
+        return f"password reset of {self.user_id}"
 
 
 class Attempts(models.Model):

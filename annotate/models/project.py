@@ -14,6 +14,8 @@ from django.db.models.functions import Now
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import pgettext_lazy
 
+from annotate.models.account import PasswordReset
+
 
 class Project(models.Model):
     slug = models.SlugField(max_length=60, unique=True)
@@ -130,7 +132,8 @@ class User(AbstractUser):  # type: ignore[django-manager-missing]  # of tokens: 
         return check_password(raw_password, self.password, bring_up_to_date)
 
     def save(self, *args: Any, keep_tokens: Collection[str] = (), **kwargs: Any) -> None:
-        """With another password, whoever sets it, all tokens end but those with these digests, as all sessions do."""
+        """With another password, whoever sets it, all tokens end but those with these digests, as all sessions do; so
+        does a link to reset it."""
         fields = kwargs.get("update_fields")
         with transaction.atomic():
             is_changed = (
@@ -141,6 +144,7 @@ class User(AbstractUser):  # type: ignore[django-manager-missing]  # of tokens: 
             super().save(*args, **kwargs)
             if is_changed:
                 self.auth_token_set.exclude(pk__in=keep_tokens).delete()
+                PasswordReset.objects.filter(user=self).delete()
 
 
 class Role(models.TextChoices):

@@ -30,6 +30,8 @@ NOTED = {
     "member.tags_changed": gettext_noop("changed the expertise of %(subject)s from “%(before)s” to “%(after)s”."),
     "member.deactivated": gettext_noop("ended the membership of %(subject)s; open tasks handed on: %(tasks)s."),
     "member.reactivated": gettext_noop("let %(subject)s take part again."),
+    "member.reset_created": gettext_noop("created a password reset link for %(subject)s."),
+    "member.reset_used": gettext_noop("set a new password by a reset link."),
     "invite.created": gettext_noop("made invitation %(subject)s: as %(role)s, people: %(max_uses)s."),
     "invite.accepted": gettext_noop("joined as %(role)s by invitation %(subject)s."),
     "invite.revoked": gettext_noop("took invitation %(subject)s back."),

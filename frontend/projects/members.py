@@ -24,7 +24,7 @@ from annotate.batches.read import open_work
 from annotate.core.attempts import count_wrong_secret
 from annotate.core.browsers import remember_browser
 from annotate.core.errors import Refusal
-from annotate.core.permissions import may, role_of
+from annotate.core.permissions import may, resettable, role_of
 from annotate.core.rows import first_or_raise
 from annotate.members.write import (
     DEFAULT_DAYS,
@@ -166,7 +166,7 @@ def members(page: ProjectPage) -> HttpResponse:
             role = member.get_role_display().lower()
             messages.success(page.request, _("%(name)s is now %(role)s.") % {"name": member.user.name, "role": role})
             return page.redirect("members")
-    return _list(page, {"form": form}, status_of(form))
+    return show_members(page, {"form": form}, status_of(form))
 
 
 @never_cache
@@ -179,14 +179,14 @@ def new_account(page: ProjectPage) -> HttpResponse:
             with transaction.atomic():
                 user, password = form.create()
                 set_member(project=page.project, user=user, role=form.cleaned_data["role"], actor=page.user)
-            return _list(page, {"made": {"user": user, "password": password}}, 201)
-    return _list(page, {"account_form": form}, status_of(form))
+            return show_members(page, {"made": {"user": user, "password": password}}, 201)
+    return show_members(page, {"account_form": form}, status_of(form))
 
 
 @project_view("members", post="members.change")
 def change(page: ProjectPage, username: str) -> HttpResponse:
     """Role and expertise, as they stand in the row."""
-    user, form = _member(page, username).user, ChangeForm(page.request.POST)
+    user, form = one_member(page, username).user, ChangeForm(page.request.POST)
     if not form.is_valid():
         why = next(iter(form.errors.values()))[0]
         messages.error(page.request, _("Nothing was changed: %(why)s") % {"why": why})
@@ -204,7 +204,7 @@ def change(page: ProjectPage, username: str) -> HttpResponse:
 @project_view("members", get="members.change", post="members.change")
 def deactivate(page: ProjectPage, username: str) -> HttpResponse:
     """GET shows what is left to do and asks who gets it; POST ends the membership and hands it on."""
-    user = _member(page, username).user
+    user = one_member(page, username).user
     form = HandOnForm(page.project, user, page.data)
     if form.is_valid():
         to = list(form.cleaned_data["to"]) or None
@@ -223,7 +223,7 @@ def deactivate(page: ProjectPage, username: str) -> HttpResponse:
 
 @project_view("members", post="members.change")
 def reactivate(page: ProjectPage, username: str) -> HttpResponse:
-    user = _member(page, username).user
+    user = one_member(page, username).user
     done = _("%(name)s takes part again.") % {"name": user.name}
     page.attempt(lambda: reactivate_member(actor=page.user, project=page.project, user=user), done)
     return page.redirect("members")
@@ -231,7 +231,7 @@ def reactivate(page: ProjectPage, username: str) -> HttpResponse:
 
 @project_view("members", post="members.change")
 def remove(page: ProjectPage, username: str) -> HttpResponse:
-    user = _member(page, username).user
+    user = one_member(page, username).user
     done = _("%s is no longer a member. Their labels stay.") % user.name
     page.attempt(lambda: remove_member(project=page.project, user=user, actor=page.user), done)
     return _back(page, user)
@@ -247,8 +247,8 @@ def invite(page: ProjectPage) -> HttpResponse:
             made, token = create_invite(actor=page.user, project=page.project, **form.cleaned_data)
             mailed = bool(made.email) and send_invitation(invite=made, token=token)
             link = page.request.build_absolute_uri(reverse("invite", args=[token]))
-            return _list(page, {"invited": {"invite": made, "link": link, "mailed": mailed}}, 201)
-    return _list(page, {"invite_form": form}, status_of(form))
+            return show_members(page, {"invited": {"invite": made, "link": link, "mailed": mailed}}, 201)
+    return show_members(page, {"invite_form": form}, status_of(form))
 
 
 @project_view("members", post="members.change")
@@ -258,10 +258,16 @@ def revoke(page: ProjectPage, invite_id: int) -> HttpResponse:
     return page.redirect("members")
 
 
-def _list(page: ProjectPage, forms: dict[str, Any], status: int) -> HttpResponse:
+def show_members(page: ProjectPage, forms: dict[str, Any], status: int) -> HttpResponse:
+    listed = list(members_of(page.project))
+    may_reset = resettable(page.user, [member.user for member in listed if member.is_active])
     rows = [
-        {"member": member, "form": ChangeForm(initial={"role": member.role, "tags": member.tags})}
-        for member in members_of(page.project)
+        {
+            "member": member,
+            "form": ChangeForm(initial={"role": member.role, "tags": member.tags}),
+            "may_reset": member.user_id in may_reset,
+        }
+        for member in listed
     ]
     blank = {
         "form": MemberForm(),
@@ -278,7 +284,7 @@ def _back(page: ProjectPage, changed: User) -> HttpResponse:
     return page.redirect("members") if role is not None and may(role, "members.read") else redirect("home")
 
 
-def _member(page: ProjectPage, username: str) -> Membership:
+def one_member(page: ProjectPage, username: str) -> Membership:
     members = members_of(page.project).filter(user__username=username)
     return first_or_raise(members, no_member(username))
 

@@ -20,6 +20,7 @@ from knox.models import get_token_model
 
 from annotate.files.import_jobs import create_job, start
 from annotate.files.releases import make_release
+from annotate.members.resets import create_reset
 from annotate.members.write import create_invite
 from annotate.models import Project, Sample, Task, User, Verdict
 from annotate.projects.builtin_criteria import BUILTIN_CRITERIA
@@ -170,6 +171,8 @@ PAGES = [
     ("alma", "/p/demo/members/ana/deactivate/"),
     (" stan", "/invite/{invited}/"),
     ("", "/invite/never-made/"),
+    ("", "/reset/{forgotten}/"),
+    ("", "/reset/never-made/"),
     ("alma", "/no-such-page/"),
     ("ana", "/p/demo/settings/"),
 ]
@@ -213,6 +216,7 @@ NO_PAGES = {
     "member-invite": "a form of the members' page; see test_an_invitation",
     "member-change": "a form",
     "member-reactivate": "a form",
+    "member-reset": "a form of the members' page; see test_a_reset_link",
     "invite-revoke": "a form",
     "member-remove": "a form",
 }
@@ -252,6 +256,7 @@ def world(standing_app: LiveApp) -> dict[str, Any]:
     address = {"base_url": "http://127.0.0.1:1/" + "a" * 200, "key": "k" * 30}
     endpoint = create_endpoint(project=demo, name="e" * 60, actor=alma, **address)
     _invite, invited = create_invite(actor=alma, project=bare, role="annotator", max_uses=5)
+    _reset, forgotten = create_reset(actor=alma, project=bare, user=ana)
     stages = Stages(alma, remy, ana, User.objects.get(username="ben"))
     return {
         **stages.names,
@@ -265,6 +270,7 @@ def world(standing_app: LiveApp) -> dict[str, Any]:
         "drafted": draft.samples.order_by("pk")[0].pk,
         "task": Task.objects.filter(batch__project=demo, batch__number=1, status="submitted").order_by("pk")[0].pk,
         "invited": invited,
+        "forgotten": forgotten,
         "endpoint": endpoint.name,
         "uploaded": _job(demo, alma, [good]).pk,
         "failed": start(_job(demo, alma, [good, bad])).pk,
@@ -428,6 +434,13 @@ def test_an_invitation(look: Visit) -> None:
     page.locator("form[action*='members/invite/'] button[type=submit]").click()
     page.wait_for_selector("#invite-link")
     assert not problems(page, "invitation")
+
+
+def test_a_reset_link(look: Visit) -> None:
+    page = look("alma", "/p/bare/members/")
+    page.locator("form[action$='members/remy/reset/'] button").click()
+    page.wait_for_selector("#reset-link")
+    assert not problems(page, "reset link")
 
 
 @pytest.mark.parametrize("path", ["/", "/p/demo/label/"])
