@@ -54,7 +54,7 @@ class TooManyAttempts(Refusal):
     status = 429
 
     def __init__(self, seconds: int) -> None:
-        message = _("Too many wrong attempts. Try again in %(seconds)d seconds.") % {"seconds": seconds}
+        message = _("Too many failed attempts. Try again in %(seconds)d seconds.") % {"seconds": seconds}
         super().__init__("too_many_attempts", message, retry_after=seconds)
 
     @property

@@ -139,8 +139,8 @@ def create_invite(
             _("“%(role)s” is not a role; choose one of %(roles)s.")
             % {"role": str(role)[:80], "roles": ", ".join(Role.values)},
         )
-    _check_number(max_uses, MAX_USES, "bad_uses", _("How many people: a whole number from 1 to %(most)d."))
-    _check_number(days, MAX_DAYS, "bad_days", _("How many days the link works: a whole number from 1 to %(most)d."))
+    _check_number(max_uses, MAX_USES, "bad_uses", _("Number of uses: must be a whole number from 1 to %(most)d."))
+    _check_number(days, MAX_DAYS, "bad_days", _("Valid for: must be 1 to %(most)d whole days."))
     token, token_digest = new_token()
     with transaction.atomic():
         invite = Invite.objects.create(
@@ -181,7 +181,7 @@ def _is_usable(invite: Invite) -> bool:
 
 def _gone() -> Http404:
     """Used up, expired, taken back or never made: from outside it is all the same."""
-    return Http404(_("This invitation can’t be used any more."))
+    return Http404(_("This invitation is no longer valid."))
 
 
 def accept_invite(*, user: User, token: str) -> Membership:
@@ -200,7 +200,7 @@ def accept_invite(*, user: User, token: str) -> Membership:
         if member is not None:
             raise Conflict(
                 "deactivated",
-                _("Your membership in “%(project)s” was ended. Ask an admin of the project to activate it again.")
+                _("You were deactivated in “%(project)s”. Ask a project admin to reactivate you.")
                 % {"project": invite.project.name},
             )
         member = set_member(project=invite.project, user=user, role=invite.role, actor=user)
@@ -224,7 +224,7 @@ def revoke_invite(*, actor: User, project: Project, invite_id: int) -> Invite:
     """The link stops working at once. Members who used it stay. Repeating it changes nothing."""
     with transaction.atomic():
         invites = Invite.objects.select_for_update().filter(project=project, pk=invite_id)
-        invite = first_or_raise(invites, Http404(_("This project has no such invitation.")))
+        invite = first_or_raise(invites, Http404(_("Invitation not found.")))
         if invite.revoked_at is None:
             invite.revoked_at = timezone.now()
             invite.save(update_fields=["revoked_at"])
@@ -239,11 +239,11 @@ def _check_number(value: object, most: int, code: str, sentence: str) -> None:
 
 def _check_email(address: object) -> str:
     if not isinstance(address, str) or not is_storable(address):
-        raise Invalid("bad_email", _("That is not an e-mail address."))
+        raise Invalid("bad_email", _("Must be an email address."))
     address = address.strip()
     if address:
         try:
             validate_email(address)
         except ValidationError:
-            raise Invalid("bad_email", _("That is not an e-mail address.")) from None
+            raise Invalid("bad_email", _("Must be an email address.")) from None
     return address

@@ -61,7 +61,7 @@ def change_preferences(*, user: User, changes: Any) -> Preferences:
         known = ", ".join(_CHECKS)
         raise Invalid(
             "unknown_preference",
-            _("There is no preference “%(name)s”. Known: %(known)s.") % {"name": unknown[0][:80], "known": known},
+            _("Preference “%(name)s” not found. Choose one of %(known)s.") % {"name": unknown[0][:80], "known": known},
         )
     with transaction.atomic():
         user = User.objects.select_for_update(no_key=True).get(pk=user.pk)
@@ -77,12 +77,12 @@ def _check_hotkeys(hotkeys: Any, user: User) -> dict[str, str]:
         raise Invalid("bad_hotkeys", _("hotkeys: write an object of actions and their keys."))
     unknown = sorted(set(hotkeys) - set(DEFAULT_HOTKEYS))
     if unknown:
-        raise Invalid("unknown_action", _("There is no action “%(name)s”.") % {"name": unknown[0][:80]})
+        raise Invalid("unknown_action", _("Action “%(name)s” not found.") % {"name": unknown[0][:80]})
     chosen = {name: _check_key(key) for name, key in hotkeys.items()}
     taken = collision(chosen)
     if taken is not None:
         key, actions = taken
-        said = _("The key “%(key)s” can't do two things; it is taken.")
+        said = _("The key “%(key)s” is already in use.")
         raise Invalid("hotkey_taken", said % {"key": key}, key=key, actions=actions)
     option = _option_with_key(user, {key for name, key in chosen.items() if name in ACTIONS_BESIDE_OPTIONS})
     if option is not None:
@@ -97,9 +97,9 @@ def _check_hotkeys(hotkeys: Any, user: User) -> dict[str, str]:
 
 def _check_key(key: Any) -> str:
     if not isinstance(key, str) or len(key) != 1 or len(key.lower()) != 1 or not key.isprintable() or key.isspace():
-        raise Invalid("bad_hotkey", _("A key is one character that can be seen."))
+        raise Invalid("bad_hotkey", _("Must be one visible character."))
     if key in OPTION_KEYS:
-        raise Invalid("hotkey_of_option", _("The digits and “-” choose options; take another key."), key=key)
+        raise Invalid("hotkey_of_option", _("Digits and “-” are reserved for options. Choose another key."), key=key)
     return key.lower()
 
 
@@ -134,7 +134,7 @@ _CHECKS = {"hotkeys": _check_hotkeys, "single_keys": _check_flag, "view": _check
 def choose_language(*, user: User, language: str) -> None:
     """The language of pages wherever the user logs in; "" leaves it to the browser. Raises Invalid."""
     if language and language not in dict(settings.LANGUAGES):
-        raise Invalid("unknown_language", _("There is no interface in this language."))
+        raise Invalid("unknown_language", _("This language is not available."))
     User.objects.filter(pk=user.pk).update(language=language)
 
 
@@ -154,7 +154,7 @@ def _lock_as_read(user: User) -> None:
     """Raises Conflict when the account has another password by now, or was closed: who had a request under way while
     the owner threw them out must not have the last word."""
     if not User.objects.select_for_update(no_key=True).filter(pk=user.pk, password=user.password, is_active=True):
-        raise Conflict("logged_out", _("You were logged out meanwhile: the password was changed. Nothing was stored."))
+        raise Conflict("logged_out", _("Your password was changed and you were logged out. Nothing was saved."))
 
 
 def token_of(sent: bytes) -> ApiToken | None:

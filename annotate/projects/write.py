@@ -40,7 +40,7 @@ def create_project(*, slug: str, spec: Mapping[str, Any], created_by: User | Non
     if not isinstance(slug, str) or not _SLUG.fullmatch(slug) or len(slug) > 60:
         raise Invalid(
             "bad_slug",
-            _("“%(slug)s” can't be a project's short name; use up to 60 of a–z, 0–9, “-” and “_”.")
+            _("“%(slug)s” can’t be a short name. Use only a–z, 0–9, “-” and “_”, at most 60.")
             % {"slug": str(slug)[:80]},
         )
     name, guidelines = _name(spec.get("name") or slug), _guidelines(spec.get("guidelines") or "")
@@ -55,7 +55,7 @@ def create_project(*, slug: str, spec: Mapping[str, Any], created_by: User | Non
             if created_by is not None:
                 set_member(project=project, user=created_by, role=Role.ADMIN, actor=created_by)
     except IntegrityError as error:
-        raise Conflict("slug_taken", _("There is a project “%(slug)s” already.") % {"slug": slug}) from error
+        raise Conflict("slug_taken", _("A project “%(slug)s” already exists.") % {"slug": slug}) from error
     return project
 
 
@@ -158,7 +158,7 @@ def remove_member(*, project: Project, user: User, actor: User | None = None) ->
 def keep_an_admin(project: Project, user: User, *, becomes: str | None) -> None:
     admins = Membership.objects.filter(project=project, role=Role.ADMIN, is_active=True, user__is_active=True)
     if becomes != Role.ADMIN and set(admins.values_list("user_id", flat=True)) == {user.pk}:
-        raise Conflict("last_admin", _("A project needs at least one admin; make somebody else admin first."))
+        raise Conflict("last_admin", _("A project needs at least one admin. Make another member admin first."))
 
 
 def _rater_for(project: Project, user: User) -> Rater:
@@ -173,6 +173,6 @@ def _rater_for(project: Project, user: User) -> Rater:
     elif rater.user_id != user.pk:
         raise Conflict(
             "rater_name_taken",
-            _("Labels of another person already use the name “%(username)s”.") % {"username": user.username},
+            _("The name “%(username)s” is already used by imported labels.") % {"username": user.username},
         )
     return rater

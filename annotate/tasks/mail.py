@@ -48,11 +48,12 @@ def send_invitation(*, invite: Invite, token: str) -> bool:
 
     def write() -> tuple[str, str]:
         who, project = invite.created_by.name, invite.project.name
-        subject = _("%(who)s invites you to “%(project)s”") % {"who": who, "project": project}
+        subject = _("%(who)s invited you to “%(project)s”") % {"who": who, "project": project}
         text = _(
-            "%(who)s invites you to take part in “%(project)s” on Touchstone as %(role)s.\n\n"
-            "Open this link to join:\n%(link)s\n\n"
-            "It works until %(date)s. If you did not expect this mail, you need not do anything."
+            "%(who)s invited you to join “%(project)s” on Touchstone as %(role)s.\n\n"
+            "Open this link to join:\n"
+            "%(link)s\n\n"
+            "Link expires %(date)s. If you weren’t expecting this email, ignore it."
         )
         values = {
             "who": who,
@@ -83,8 +84,8 @@ def send_batch_opened(batch_id: int, user_ids: Iterable[int] | None = None) -> b
 def _opened(batch: Batch, count: int) -> tuple[str, str]:
     subject = _("New tasks in “%(batch)s”") % {"batch": batch.name}
     waiting = ngettext(
-        "%(count)d task waits for you in “%(batch)s” of “%(project)s”.",
-        "%(count)d tasks wait for you in “%(batch)s” of “%(project)s”.",
+        "You have %(count)d new task in “%(batch)s” (%(project)s).",
+        "You have %(count)d new tasks in “%(batch)s” (%(project)s).",
         count,
     )
     return subject, _text(batch, waiting % {"count": count, **_names(batch)})
@@ -100,11 +101,11 @@ def send_task_returned(task_id: int) -> bool:
         return True
 
     def write() -> tuple[str, str]:
-        subject = _("A task in “%(batch)s” came back to you") % {"batch": task.batch.name}
+        subject = _("A task in “%(batch)s” was sent back to you") % {"batch": task.batch.name}
         # As the workspace says it (annotate.tasks.read): who asks has a name where the project shows names.
         by = task.returned_by if task.batch.project.show_names else None
         who = by.name if by else _("A reviewer")
-        said = _("%(who)s asks you to look at a task in “%(batch)s” of “%(project)s” again:\n\n%(message)s")
+        said = _("%(who)s asks you to revise a task in “%(batch)s” (%(project)s):\n\n%(message)s")
         values = {"who": who, "message": task.return_message, **_names(task.batch)}
         return subject, _text(task.batch, said % values)
 
@@ -127,8 +128,8 @@ def send_reminders(today: date | None = None) -> int:
 def _due(batch: Batch, count: int) -> tuple[str, str]:
     subject = _("“%(batch)s” is due tomorrow") % {"batch": batch.name}
     left = ngettext(
-        "%(count)d task is left for you in “%(batch)s” of “%(project)s”, which is due tomorrow.",
-        "%(count)d tasks are left for you in “%(batch)s” of “%(project)s”, which is due tomorrow.",
+        "You have %(count)d task left in “%(batch)s” (%(project)s), due tomorrow.",
+        "You have %(count)d tasks left in “%(batch)s” (%(project)s), due tomorrow.",
         count,
     )
     return subject, _text(batch, left % {"count": count, **_names(batch)}, with_date=False)
@@ -158,7 +159,7 @@ def _text(batch: Batch, first: str, *, with_date: bool = True) -> str:
     parts = [first]
     if with_date and batch.due_date:
         parts.append(_("Due on %(date)s.") % {"date": _day(batch.due_date)})
-    parts.append(_("Go on labelling:") + "\n" + public_url("label", batch.project.slug))
+    parts.append(_("Continue labelling:") + "\n" + public_url("label", batch.project.slug))
     return "\n\n".join(parts)
 
 

@@ -39,10 +39,10 @@ class EmailForm(forms.ModelForm):
     class Meta:
         model = User
         fields = ("email",)
-        labels = {"email": gettext_lazy("E-mail address")}
+        labels = {"email": gettext_lazy("Email address")}
         help_texts = {
             "email": gettext_lazy(
-                "For mail about your tasks: new ones, returned ones, those due tomorrow. Leave it empty to get none."
+                "For new tasks, tasks sent back to you and tasks due tomorrow. Leave empty for no emails."
             )
         }
 
@@ -61,12 +61,12 @@ class SignUpForm(BaseUserCreationForm):
         labels = {
             "username": gettext_lazy("User name"),
             "display_name": gettext_lazy("Full name"),
-            "email": gettext_lazy("E-mail address"),
+            "email": gettext_lazy("Email address"),
         }
         help_texts = {
             "username": gettext_lazy("Letters, digits and @ . + - _ only. You log in with it."),
-            "display_name": gettext_lazy("What other people see."),
-            "email": gettext_lazy("For mail about your tasks. Leave it empty to get none."),
+            "display_name": gettext_lazy("Shown to other members."),
+            "email": gettext_lazy("For emails about your tasks. Leave empty for none."),
         }
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -82,9 +82,7 @@ class TokenForm(forms.Form):
         label=gettext_lazy("Name"),
         required=False,
         max_length=tokens.MAX_TOKEN_NAME,
-        help_text=gettext_lazy(
-            "What will use it, such as “nightly import”, so that you know later whether to keep it."
-        ),
+        help_text=gettext_lazy("What will use it, such as “nightly import”."),
     )
 
 
@@ -95,7 +93,7 @@ class KeysForm(forms.Form):
         label=gettext_lazy("Single-key shortcuts"),
         required=False,
         help_text=gettext_lazy(
-            "Without them, letters and digits do nothing by themselves; Tab, arrows, Space and Enter always work."
+            "If off, single letters and digits do nothing. Tab, arrows, Space and Enter always work."
         ),
     )
     view = forms.ChoiceField(
@@ -171,7 +169,7 @@ def new_token(request: HttpRequest) -> HttpResponse:
 @login_required
 def revoke_token(request: HttpRequest, token_id: str) -> HttpResponse:
     tokens.revoke_token(actor=cast("User", request.user), token_id=token_id)
-    messages.success(request, _("The token is revoked; programs that use it are refused from now on."))
+    messages.success(request, _("Token revoked. Programs can no longer use it."))
     return redirect("account")
 
 
@@ -198,10 +196,7 @@ class ChangePasswordForm(PasswordChangeForm):
         queryset=ApiToken.objects.none(),
         required=False,
         widget=forms.CheckboxSelectMultiple,
-        help_text=gettext_lazy(
-            "The others stop working at once. Keep only what a pipeline needs; if somebody else may know your "
-            "password, keep none."
-        ),
+        help_text=gettext_lazy("All others stop working at once. If someone else may know your password, keep none."),
     )
 
     def __init__(self, user: User, *args: Any, session: str | None, **kwargs: Any) -> None:
@@ -247,9 +242,7 @@ class ChangePassword(PasswordChangeView):
             reply = super().form_valid(form)
         except Conflict:
             return redirect("login")
-        said = gettext_lazy(
-            "Your password is changed. Other browsers are logged out, and tokens that you did not keep are revoked."
-        )
+        said = gettext_lazy("Password changed. Other browsers were logged out, and the other tokens were revoked.")
         messages.success(self.request, said)
         remember_browser(self.request, reply, form.user)
         return reply
@@ -268,7 +261,7 @@ def keys(request: HttpRequest) -> HttpResponse:
     sent = request.method == "POST"
     if sent and "reset" in request.POST:
         change_preferences(user=user, changes={"hotkeys": None, "single_keys": None, "view": None})
-        messages.success(request, _("Everything is as usual again."))
+        messages.success(request, _("Shortcuts reset to defaults."))
         return redirect("keys")
     form = KeysForm(preferences_of(user), request.POST if sent else None)
     if form.is_valid() and form.save(user):
@@ -282,7 +275,7 @@ def choose(request: HttpRequest) -> HttpResponseBase:
     """Remembers the language, in a cookie and with the person, and leads back to the page."""
     language = request.POST.get("language", "")
     if language not in dict(settings.LANGUAGES):
-        return HttpResponseBadRequest(_("There is no interface in this language."))
+        return HttpResponseBadRequest(_("This language is not available."))
     if request.user.is_authenticated:
         choose_language(user=request.user, language=language)
     return set_language(request)

@@ -102,7 +102,7 @@ def document(request: HttpRequest, name: str = "statistics") -> HttpResponse:
             headers={"Content-Disposition": f'attachment; filename="{file_name}"'},
         )
     if name not in _names():
-        raise Http404(_("There is no such page of help."))
+        raise Http404(_("Help page not found."))
     return render(request, "base/help.html", {"document": _read(name)})
 
 

@@ -28,7 +28,7 @@ from frontend.base.spelling import rounded
 SECTIONS = (
     ("project", gettext_noop("Overview"), "project.read"),
     ("label", gettext_noop("Label"), "work.label"),
-    ("adjudicate", gettext_noop("Adjudicate"), "adjudication.read"),
+    ("adjudicate", gettext_noop("Adjudication"), "adjudication.read"),
     ("samples", gettext_noop("Samples"), "samples.read"),
     ("batches", gettext_noop("Batches"), "batches.read"),
     ("criteria", gettext_noop("Criteria"), "criteria.read"),
@@ -38,7 +38,7 @@ SECTIONS = (
     ("flags", gettext_noop("Flags"), "flags.read"),
     ("import", gettext_noop("Import"), "import.read"),
     ("members", gettext_noop("Members"), "members.read"),
-    ("audit", gettext_noop("Audit"), "audit.read"),
+    ("audit", gettext_noop("Audit log"), "audit.read"),
     ("settings", gettext_noop("Settings"), "project.change"),
 )
 # How many of them are shown in a row; those after them are needed less often.

@@ -20,99 +20,101 @@ from judges.models import Measure
 
 # Of what was noted: the sentence; subject and details are its parts. What is not here is shown as it was written.
 NOTED = {
-    "adjudication.names_shown": gettext_noop("had names shown to them on the pages of disputed units."),
-    "adjudication.names_hidden": gettext_noop("had names hidden from them again on the pages of disputed units."),
-    "project.created": gettext_noop("made the project “%(subject)s”."),
+    "adjudication.names_shown": gettext_noop("turned annotator names on for adjudication."),
+    "adjudication.names_hidden": gettext_noop("turned annotator names off for adjudication."),
+    "project.created": gettext_noop("created the project “%(subject)s”."),
     "project.changed": gettext_noop("changed the project: %(fields)s."),
     "member.added": gettext_noop("added %(subject)s as %(role)s."),
-    "member.role_changed": gettext_noop("made %(subject)s %(role)s; before: %(before)s."),
-    "member.removed": gettext_noop("took %(subject)s out of the project."),
+    "member.role_changed": gettext_noop("changed the role of %(subject)s from %(before)s to %(role)s."),
+    "member.removed": gettext_noop("removed %(subject)s from the project."),
     "member.tags_changed": gettext_noop("changed the expertise of %(subject)s from “%(before)s” to “%(after)s”."),
-    "member.deactivated": gettext_noop("ended the membership of %(subject)s; open tasks handed on: %(tasks)s."),
-    "member.reactivated": gettext_noop("let %(subject)s take part again."),
+    "member.deactivated": gettext_noop("deactivated %(subject)s; open tasks reassigned: %(tasks)s."),
+    "member.reactivated": gettext_noop("reactivated %(subject)s."),
     "member.reset_created": gettext_noop("created a password reset link for %(subject)s."),
     "member.reset_used": gettext_noop("set a new password by a reset link."),
-    "invite.created": gettext_noop("made invitation %(subject)s: as %(role)s, people: %(max_uses)s."),
-    "invite.accepted": gettext_noop("joined as %(role)s by invitation %(subject)s."),
-    "invite.revoked": gettext_noop("took invitation %(subject)s back."),
+    "invite.created": gettext_noop("created invitation %(subject)s: role %(role)s, uses %(max_uses)s."),
+    "invite.accepted": gettext_noop("joined as %(role)s with invitation %(subject)s."),
+    "invite.revoked": gettext_noop("revoked invitation %(subject)s."),
     "criterion.added": gettext_noop("added the criterion %(subject)s."),
-    "criterion.changed": gettext_noop("changed the criterion %(subject)s, which nobody had used yet: %(fields)s."),
-    "criterion.versioned": gettext_noop("made version %(version)s of the criterion %(subject)s: %(fields)s."),
+    "criterion.changed": gettext_noop("changed the unused criterion %(subject)s: %(fields)s."),
+    "criterion.versioned": gettext_noop("created version %(version)s of the criterion %(subject)s: %(fields)s."),
     "criterion.relabelled": gettext_noop(
-        "carried %(carried)s labels of %(subject)s from version %(before)s to %(version)s; %(asked)s are asked anew."
+        "carried %(carried)s labels of %(subject)s over from version %(before)s to %(version)s; "
+        "%(asked)s are asked again."
     ),
     "criterion.required": gettext_noop(
-        "said what a judge must show on %(subject)s: %(measure)s at least %(bar)s; alone, of each kind %(risk)s "
-        "wrong at most; scored, at least %(coverage)s; looks taken before: %(looks)s."
+        "set the minimum for judges on %(subject)s: %(measure)s at least %(bar)s; of automatic "
+        "decisions, at most %(risk)s wrong per kind; share scored, at least %(coverage)s; "
+        "earlier test evaluations: %(looks)s."
     ),
-    "batch.created": gettext_noop("made batch %(number)s, “%(subject)s”, of %(samples)s samples."),
+    "batch.created": gettext_noop("created batch %(number)s, “%(subject)s”, with %(samples)s samples."),
     "batch.opened": gettext_noop("opened batch %(number)s, “%(subject)s”: %(tasks)s tasks."),
     "batch.adjudicating": gettext_noop("ended the labelling of batch %(number)s, “%(subject)s”."),
     "batch.closed": gettext_noop("closed batch %(number)s, “%(subject)s”."),
     "batch.reopened": gettext_noop("reopened batch %(number)s, “%(subject)s”."),
     "batch.deleted": gettext_noop("deleted batch %(number)s, “%(subject)s”."),
     "batch.paused": gettext_noop("paused batch %(number)s, “%(subject)s”."),
-    "batch.resumed": gettext_noop("let batch %(number)s, “%(subject)s”, go on."),
-    "batch.single_labels_count": gettext_noop(
-        "said that single labels settle units of batch %(number)s, “%(subject)s”."
-    ),
+    "batch.resumed": gettext_noop("resumed batch %(number)s, “%(subject)s”."),
+    "batch.single_labels_count": gettext_noop("let single labels resolve units of batch %(number)s, “%(subject)s”."),
     "batch.single_labels_discounted": gettext_noop(
-        "said that single labels no longer settle units of batch %(number)s, “%(subject)s”."
+        "stopped single labels from resolving units of batch %(number)s, “%(subject)s”."
     ),
     "batch.extended": gettext_noop("extended batch %(number)s, “%(subject)s”."),
     "task.returned": gettext_noop("sent a task back (%(subject)s): %(message)s"),
-    "task.reassigned": gettext_noop("handed a task on to %(to)s (%(subject)s); before: %(of)s."),
-    "task.released": gettext_noop("took a task from %(of)s (%(subject)s)."),
-    "tasks.handed_on": gettext_noop("handed on the open tasks of %(subject)s: %(tasks)s."),
-    "gold.set": gettext_noop("made an answer known (%(subject)s, %(criterion)s): %(value)s."),
-    "gold.imported": gettext_noop("sent known answers: %(rows)s, of which new or different: %(changed)s."),
+    "task.reassigned": gettext_noop("reassigned a task to %(to)s (%(subject)s); before: %(of)s."),
+    "task.released": gettext_noop("released a task of %(of)s (%(subject)s)."),
+    "tasks.handed_on": gettext_noop("reassigned the open tasks of %(subject)s: %(tasks)s."),
+    "gold.set": gettext_noop("set a known answer (%(subject)s, %(criterion)s): %(value)s."),
+    "gold.imported": gettext_noop("imported known answers: %(rows)s, new or changed: %(changed)s."),
     "gold.drawn": gettext_noop("drew known answers for %(subject)s from verdicts: %(answers)s."),
-    "gold.removed": gettext_noop("took a known answer back (%(subject)s, %(criterion)s): %(value)s."),
+    "gold.removed": gettext_noop("removed a known answer (%(subject)s, %(criterion)s): %(value)s."),
     "flag.resolved": gettext_noop("resolved a flag on %(subject)s: %(resolution)s"),
-    "sample.abstained": gettext_noop("said that the answer of %(subject)s abstains."),
-    "sample.answered": gettext_noop("said that the answer of %(subject)s doesn’t abstain."),
+    "sample.abstained": gettext_noop("marked the answer of %(subject)s as an abstention."),
+    "sample.answered": gettext_noop("marked the answer of %(subject)s as not an abstention."),
     "import.done": gettext_noop("imported %(kind)s from %(subject)s: %(rows)s rows."),
-    "import.failed": gettext_noop("tried to import %(kind)s from %(subject)s: refused, %(errors)s errors."),
+    "import.failed": gettext_noop("tried to import %(kind)s from %(subject)s: %(errors)s errors, nothing imported."),
     "verdicts.settled": gettext_noop(
-        "settled %(subject)s, version %(version)s, from %(needed)s labels: %(written)s verdicts."
+        "created verdicts for %(subject)s, version %(version)s, from imported labels (at least "
+        "%(needed)s each): %(written)s."
     ),
-    "labels.declared": gettext_noop("said how the samples of %(subject)s came that were labelled elsewhere: %(how)s."),
-    "verdicts.accepted": gettext_noop("settled disputed units at once (%(method)s): %(settled)s."),
-    "release.created": gettext_noop("made release %(subject)s (%(format)s): %(rows)s rows."),
+    "labels.declared": gettext_noop("stated how the samples labelled elsewhere for %(subject)s were chosen: %(how)s."),
+    "verdicts.accepted": gettext_noop("resolved disputed units in bulk (%(method)s): %(settled)s."),
+    "release.created": gettext_noop("created release %(subject)s (%(format)s): %(rows)s rows."),
     "release.downloaded": gettext_noop("downloaded release %(subject)s (%(format)s)."),
-    "token.created": gettext_noop("made the token %(subject)s…"),
+    "token.created": gettext_noop("created the token %(subject)s…"),
     "token.revoked": gettext_noop("revoked the token %(subject)s…"),
     "endpoint.added": gettext_noop("added the endpoint %(subject)s: %(base_url)s."),
     "endpoint.changed": gettext_noop("changed the endpoint %(subject)s, %(base_url)s: %(fields)s."),
     "endpoint.deleted": gettext_noop("deleted the endpoint %(subject)s."),
-    "judge.created": gettext_noop("made the judge “%(subject)s”."),
-    "judge.version_added": gettext_noop("made version %(label)s of the judge “%(subject)s”."),
-    "judge.version_kept": gettext_noop("took version %(label)s of the judge “%(subject)s” into use."),
-    "judge.version_dropped": gettext_noop("took version %(label)s of the judge “%(subject)s” out of use."),
-    "judge.version_tried_again": gettext_noop("put version %(label)s of the judge “%(subject)s” on trial again."),
+    "judge.created": gettext_noop("created the judge “%(subject)s”."),
+    "judge.version_added": gettext_noop("created version %(label)s of the judge “%(subject)s”."),
+    "judge.version_kept": gettext_noop("activated version %(label)s of the judge “%(subject)s”."),
+    "judge.version_dropped": gettext_noop("discarded version %(label)s of the judge “%(subject)s”."),
+    "judge.version_tried_again": gettext_noop("made version %(label)s of the judge “%(subject)s” experimental again."),
     "run.started": gettext_noop("started run %(run)s: the judge “%(subject)s”, version %(version)s."),
     "run.paused": gettext_noop("paused run %(run)s of the judge “%(subject)s”."),
-    "run.resumed": gettext_noop("let run %(run)s of the judge “%(subject)s” go on."),
+    "run.resumed": gettext_noop("resumed run %(run)s of the judge “%(subject)s”."),
     "run.cancelled": gettext_noop("cancelled run %(run)s of the judge “%(subject)s”."),
     "run.claims_taken": gettext_noop(
-        "took over the claims that run %(run)s of the judge “%(subject)s” proposed for %(samples)s samples."
+        "accepted the claims that run %(run)s of the judge “%(subject)s” proposed for %(samples)s samples."
     ),
-    "run.stopped": gettext_noop("stopped run %(run)s of the judge “%(subject)s”, which could not go on (%(code)s)."),
-    "judge.direction_set": gettext_noop("said which way the scores of %(subject)s go."),
+    "run.stopped": gettext_noop("stopped run %(run)s of the judge “%(subject)s”: it could not continue (%(code)s)."),
+    "judge.direction_set": gettext_noop("set the score direction of %(subject)s."),
     "trial.started": gettext_noop(
-        "tried version %(version)s of %(subject)s against version %(base)s on %(criterion)s: %(samples)s dev samples."
+        "started a trial on %(criterion)s: version %(version)s of %(subject)s against version "
+        "%(base)s, %(samples)s dev samples."
     ),
-    "test.looked": gettext_noop("looked at the test part of %(subject)s with %(judge)s: look %(number)s."),
+    "test.looked": gettext_noop("evaluated %(judge)s on the test set of %(subject)s: test evaluation %(number)s."),
     "certificate.issued": gettext_noop("certified %(judge)s for %(criterion)s: certificate %(subject)s."),
-    "report.made": gettext_noop("had report %(number)s on %(subject)s, version %(version)s, made."),
+    "report.made": gettext_noop("created report %(number)s on %(subject)s, version %(version)s."),
 }
 
 KIND_LABELS = {
     LABELS: gettext_lazy("Labels"),
     VERDICTS: gettext_lazy("Verdicts"),
     CLAIMS: gettext_lazy("Claims edited"),
-    "verdicts": gettext_lazy("Settling"),
-    "adjudication": gettext_lazy("Names shown"),
+    "verdicts": gettext_lazy("Verdicts in bulk"),
+    "adjudication": gettext_lazy("Annotator names"),
     "batch": gettext_lazy("Batches"),
     "certificate": gettext_lazy("Certificates"),
     "criterion": gettext_lazy("Criteria"),
@@ -128,28 +130,53 @@ KIND_LABELS = {
     "release": gettext_lazy("Releases"),
     "report": gettext_lazy("Reports"),
     "run": gettext_lazy("Runs"),
-    "sample": gettext_lazy("Answers that abstain"),
+    "sample": gettext_lazy("Abstentions"),
     "task": gettext_lazy("Tasks"),
-    "tasks": gettext_lazy("Tasks handed on"),
-    "test": gettext_lazy("Looks at test"),
+    "tasks": gettext_lazy("Tasks reassigned"),
+    "test": gettext_lazy("Test evaluations"),
     "token": gettext_lazy("Tokens"),
     "trial": gettext_lazy("Trials"),
 }
 
 # Of a change of claims: its operation.
 CLAIM_EDITS = {
-    "imported": gettext_noop("kept the claims of %(sample)s as they were before the first change"),
+    "imported": gettext_noop("recorded the original claims of %(sample)s"),
     "split": gettext_noop("split a claim of %(sample)s"),
     "merge": gettext_noop("merged two claims of %(sample)s"),
     "edit": gettext_noop("edited a claim of %(sample)s"),
-    "move": gettext_noop("moved the bounds of a claim of %(sample)s"),
+    "move": gettext_noop("adjusted the passage of a claim of %(sample)s"),
     "add": gettext_noop("added a claim to %(sample)s"),
-    "drop": gettext_noop("dropped a claim of %(sample)s"),
+    "drop": gettext_noop("removed a claim of %(sample)s"),
     "restore": gettext_noop("restored a claim of %(sample)s"),
     "split_again": gettext_noop("split the answer of %(sample)s into sentences again"),
     "replace": gettext_noop("replaced the claims of %(sample)s"),
-    "restore_revision": gettext_noop("took the claims of %(sample)s back to an earlier state"),
+    "restore_revision": gettext_noop("restored an earlier version of the claims of %(sample)s"),
     "checked": gettext_noop("checked the claims of %(sample)s"),
+}
+
+# What was changed of a project, a criterion or an endpoint, as its form calls it.
+FIELDS = {
+    "name": gettext_noop("name"),
+    "guidelines": gettext_noop("guidelines"),
+    "show_names": gettext_noop("annotator names for reviewers"),
+    "show_judges": gettext_noop("judge results for reviewers"),
+    "teach": gettext_noop("reviewer feedback for annotators"),
+    "unit": gettext_noop("unit"),
+    "scale": gettext_noop("scale"),
+    "prompt": gettext_noop("question"),
+    "help": gettext_noop("help"),
+    "options": gettext_noop("options"),
+    "passes": gettext_noop("options that pass"),
+    "required": gettext_noop("required"),
+    "cant_tell": gettext_noop("“can’t tell”"),
+    "base_url": gettext_noop("address"),
+    "key": gettext_noop("key"),
+    "requests_per_minute": gettext_noop("requests per minute"),
+    "concurrency": gettext_noop("concurrent requests"),
+    "timeout_seconds": gettext_noop("timeout"),
+    "price_in": gettext_noop("price of input tokens"),
+    "price_out": gettext_noop("price of output tokens"),
+    "currency": gettext_noop("currency"),
 }
 
 # Details whose values have a name, by the detail's name.
@@ -171,7 +198,7 @@ _UNITS = {
 
 
 def who(row: Happening) -> str:
-    return row.actor.name if row.actor else (_("The rule") if row.log == VERDICTS else _("The command line"))
+    return row.actor.name if row.actor else (_("Consensus rule") if row.log == VERDICTS else _("Command line"))
 
 
 def sentence(row: Happening, names: Mapping[str, str], *, of_unit: bool = False) -> str:
@@ -202,7 +229,7 @@ def _label(row: Happening, of_unit: bool) -> str:
     if row.action == "label.carried":
         text = _("carried the label of %(rater)s on %(what)s over to version %(version)s")
     elif not row.details["own"]:
-        text = _("brought in the label of %(rater)s on %(what)s")
+        text = _("imported the label of %(rater)s on %(what)s")
     else:
         text = _("labelled %(what)s")
     if row.details["revision"] > 1 and not _is_held_back(row.details):
@@ -217,25 +244,25 @@ def _is_held_back(details: Mapping[str, Any]) -> bool:
 
 def _value(details: Mapping[str, Any]) -> str:
     if _is_held_back(details):
-        return _("(held back)")
+        return _("(hidden)")
     return _("can't tell") if details.get("cant_tell") else _shown(details["value"])
 
 
 def _shown(value: Any) -> str:
-    return _("nothing chosen") if value is None else str(rounded(value))
+    return _("no choice") if value is None else str(rounded(value))
 
 
 def _verdict(row: Happening, of_unit: bool) -> str:
     said = {**_about(row, of_unit), "value": _value(row.details)}
     if row.action == "verdict.disputed":
-        text = _("left %(what)s to the reviewers: %(votes)s labels don't settle it")
+        text = _("left %(what)s to the reviewers: %(votes)s labels without consensus")
     elif row.action == "verdict.reopened":
         text = _("reopened %(what)s: a label changed after the decision (%(value)s)")
     elif row.actor is None:
-        text = _("settled %(what)s: %(value)s")
+        text = _("resolved %(what)s: %(value)s")
     elif row.details["revision"] == 1:
         # A reviewer decides about what stands there already; a first state that is theirs was carried over.
-        text = _("had decided %(what)s, and it holds for version %(version)s: %(value)s")
+        text = _("had decided %(what)s, still valid for version %(version)s: %(value)s")
     else:
         text = _("decided %(what)s: %(value)s")
     return text % said
@@ -267,5 +294,6 @@ def _named(name: str, value: Any) -> str:
         # A proper name keeps its capitals.
         return label if value == VerdictMethod.DAWID_SKENE else label.lower()
     if isinstance(value, list):
-        return ", ".join(map(str, value))
-    return _("nobody") if value is None else str(rounded(value))
+        said = [_(FIELDS[entry]) if name == "fields" and entry in FIELDS else str(entry) for entry in value]
+        return ", ".join(said)
+    return _("no one") if value is None else str(rounded(value))

@@ -52,8 +52,7 @@ ROLE = forms.ChoiceField(
     choices=Role.choices,
     initial=Role.ANNOTATOR,
     help_text=gettext_lazy(
-        "Annotators label their own tasks. Reviewers also read samples and reports and settle disagreements. "
-        "Admins run the project."
+        "Annotators label. Reviewers also adjudicate and see samples and reports. Admins manage the project."
     ),
 )
 
@@ -68,7 +67,7 @@ class MemberForm(forms.Form):
         name: str = self.cleaned_data["username"]
         user = User.objects.filter(username=name, is_active=True).first()
         if user is None:
-            raise forms.ValidationError(gettext_lazy("There is no active account “%(name)s”.") % {"name": name})
+            raise forms.ValidationError(gettext_lazy("No active account “%(name)s” found.") % {"name": name})
         self.user = user
         return name
 
@@ -96,21 +95,19 @@ class ChangeForm(forms.Form):
 class InviteForm(forms.Form):
     role = ROLE
     email = forms.EmailField(
-        label=gettext_lazy("E-mail address"),
+        label=gettext_lazy("Email address"),
         required=False,
-        help_text=gettext_lazy("Where to send the link. You can also hand it over yourself."),
+        help_text=gettext_lazy("Where to send the link. You can also share it yourself."),
     )
     max_uses = forms.IntegerField(
-        label=gettext_lazy("For how many people"), min_value=1, max_value=MAX_USES, initial=1, widget=forms.NumberInput
+        label=gettext_lazy("Number of uses"), min_value=1, max_value=MAX_USES, initial=1, widget=forms.NumberInput
     )
     days = forms.IntegerField(
-        label=gettext_lazy("How many days the link works"), min_value=1, max_value=MAX_DAYS, initial=DEFAULT_DAYS
+        label=gettext_lazy("Valid for (days)"), min_value=1, max_value=MAX_DAYS, initial=DEFAULT_DAYS
     )
     tags = TagsField(
         label=gettext_lazy("Expertise"),
-        help_text=gettext_lazy(
-            "What they know about, separated by commas. A batch can send each sample to people who know about it."
-        ),
+        help_text=gettext_lazy("Separate with commas. A batch can send samples only to members who have it."),
     )
 
 
@@ -118,11 +115,11 @@ class HandOnForm(forms.Form):
     """Who gets the open tasks of a member who leaves."""
 
     to = forms.ModelMultipleChoiceField(
-        label=gettext_lazy("Who gets the open tasks"),
+        label=gettext_lazy("Reassign open tasks to"),
         queryset=User.objects.none(),
         required=False,
         widget=forms.CheckboxSelectMultiple,
-        help_text=gettext_lazy("If you tick nobody, they are shared evenly among the other annotators of each batch."),
+        help_text=gettext_lazy("If none are selected, each batch’s other annotators share them evenly."),
     )
 
     def __init__(self, project: Project, leaving: User, *args: Any, **kwargs: Any) -> None:
@@ -189,7 +186,7 @@ def change(page: ProjectPage, username: str) -> HttpResponse:
     user, form = one_member(page, username).user, ChangeForm(page.request.POST)
     if not form.is_valid():
         why = next(iter(form.errors.values()))[0]
-        messages.error(page.request, _("Nothing was changed: %(why)s") % {"why": why})
+        messages.error(page.request, _("No changes were made: %(why)s") % {"why": why})
         return page.redirect("members")
 
     def act() -> None:
@@ -197,7 +194,7 @@ def change(page: ProjectPage, username: str) -> HttpResponse:
             set_member(project=page.project, user=user, role=form.cleaned_data["role"], actor=page.user)
             change_tags(actor=page.user, project=page.project, user=user, tags=form.cleaned_data["tags"])
 
-    page.attempt(act, _("%(name)s: saved.") % {"name": user.name})
+    page.attempt(act, _("Saved: %(name)s.") % {"name": user.name})
     return _back(page, user)
 
 
@@ -211,8 +208,8 @@ def deactivate(page: ProjectPage, username: str) -> HttpResponse:
         with RefusalsShown(form):
             moved = deactivate_member(actor=page.user, project=page.project, user=user, hand_on_to=to)
             said = ngettext(
-                "%(name)s no longer takes part; %(n)d open task was handed on. Their labels stay.",
-                "%(name)s no longer takes part; %(n)d open tasks were handed on. Their labels stay.",
+                "%(name)s deactivated; %(n)d open task reassigned. Their labels are kept.",
+                "%(name)s deactivated; %(n)d open tasks reassigned. Their labels are kept.",
                 moved,
             )
             messages.success(page.request, said % {"name": user.name, "n": moved})
@@ -224,7 +221,7 @@ def deactivate(page: ProjectPage, username: str) -> HttpResponse:
 @project_view("members", post="members.change")
 def reactivate(page: ProjectPage, username: str) -> HttpResponse:
     user = one_member(page, username).user
-    done = _("%(name)s takes part again.") % {"name": user.name}
+    done = _("%(name)s reactivated.") % {"name": user.name}
     page.attempt(lambda: reactivate_member(actor=page.user, project=page.project, user=user), done)
     return page.redirect("members")
 
@@ -232,7 +229,7 @@ def reactivate(page: ProjectPage, username: str) -> HttpResponse:
 @project_view("members", post="members.change")
 def remove(page: ProjectPage, username: str) -> HttpResponse:
     user = one_member(page, username).user
-    done = _("%s is no longer a member. Their labels stay.") % user.name
+    done = _("%s is no longer a member. Their labels are kept.") % user.name
     page.attempt(lambda: remove_member(project=page.project, user=user, actor=page.user), done)
     return _back(page, user)
 
@@ -253,7 +250,7 @@ def invite(page: ProjectPage) -> HttpResponse:
 
 @project_view("members", post="members.change")
 def revoke(page: ProjectPage, invite_id: int) -> HttpResponse:
-    done = _("The invitation is taken back; its link no longer works.")
+    done = _("Invitation revoked. Its link no longer works.")
     page.attempt(lambda: revoke_invite(actor=page.user, project=page.project, invite_id=invite_id), done)
     return page.redirect("members")
 
@@ -307,7 +304,7 @@ def open_invite(request: HttpRequest, token: str) -> HttpResponse:
 def _join(request: HttpRequest, found: Invite, token: str) -> HttpResponse:
     user = cast("User", request.user)
     if role_of(user, found.project) is not None:
-        messages.info(request, _("You are a member of “%(project)s” already.") % {"project": found.project.name})
+        messages.info(request, _("You’re already a member of “%(project)s”.") % {"project": found.project.name})
         return redirect("project", slug=found.project.slug)
     refused = ""
     if request.method == "POST":
@@ -346,6 +343,6 @@ def _sign_up(request: HttpRequest, found: Invite, token: str) -> HttpResponse:
 
 
 def _welcome(request: HttpRequest, member: Membership) -> HttpResponse:
-    said = _("Welcome to “%(project)s”. You are %(role)s here.")
+    said = _("Welcome to “%(project)s”. Your role: %(role)s.")
     messages.success(request, said % {"project": member.project.name, "role": member.get_role_display().lower()})
     return redirect("project", slug=member.project.slug)

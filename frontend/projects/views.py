@@ -56,14 +56,17 @@ class JSONUpload(forms.FileField):
             return None
         if (file.size or 0) > MAX_JSON_BYTES:
             raise forms.ValidationError(
-                gettext_lazy("This file is larger than 2 MB; such a specification is a few kB.")
+                gettext_lazy("This file is larger than 2 MB. A project file is usually a few kB.")
             )
         try:
             return parse_document(file.read())
         except RowError as error:
             raise forms.ValidationError(
-                gettext_lazy("This file can't be read: %(why)s") % {"why": error.message}
+                gettext_lazy("This file can’t be read: %(why)s") % {"why": error.message}
             ) from error
+
+
+SLUG_ERRORS = {"invalid": gettext_lazy("Use only letters, numbers, hyphens and underscores.")}
 
 
 class NewProjectForm(forms.Form):
@@ -71,22 +74,21 @@ class NewProjectForm(forms.Form):
     slug = forms.SlugField(
         label=gettext_lazy("Short name"),
         max_length=60,
-        help_text=gettext_lazy(
-            "Part of the project's address and what commands call it: a–z, 0–9, “-” and “_”. It stays."
-        ),
+        error_messages=SLUG_ERRORS,
+        help_text=gettext_lazy("For the address and for commands: a–z, 0–9, “-” and “_”. Can’t be changed later."),
     )
     guidelines = forms.CharField(
         label=gettext_lazy("Guidelines"),
         required=False,
         strip=False,
         widget=forms.Textarea({"rows": 8}),
-        help_text=gettext_lazy("What annotators should know, in Markdown. They can open it while they label."),
+        help_text=gettext_lazy("What annotators should know, in Markdown. Shown to them while they label."),
     )
     criteria = forms.MultipleChoiceField(
         label=gettext_lazy("Built-in criteria"),
         required=False,
         widget=forms.CheckboxSelectMultiple,
-        help_text=gettext_lazy("What people are asked about each unit. You can add your own afterwards."),
+        help_text=gettext_lazy("The questions annotators answer about each unit. You can add your own later."),
     )
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -95,7 +97,7 @@ class NewProjectForm(forms.Form):
 
 
 class ProjectFileForm(forms.Form):
-    slug = forms.SlugField(label=gettext_lazy("Short name"), max_length=60)
+    slug = forms.SlugField(label=gettext_lazy("Short name"), max_length=60, error_messages=SLUG_ERRORS)
     file = JSONUpload(
         label=gettext_lazy("project.json"),
         help_text=gettext_lazy("An object with “name”, “guidelines” and “criteria”."),
@@ -113,21 +115,19 @@ class SettingsForm(forms.Form):
         help_text=gettext_lazy("Markdown: headings, lists, tables, links. Raw HTML and images are not shown."),
     )
     show_names = forms.BooleanField(
-        label=gettext_lazy("Reviewers see names"),
+        label=gettext_lazy("Reviewers see annotator names"),
         required=False,
-        help_text=gettext_lazy("Otherwise they see letters instead, so that a name doesn’t sway them."),
+        help_text=gettext_lazy("If off, letters replace names, so names can’t influence decisions."),
     )
     show_judges = forms.BooleanField(
-        label=gettext_lazy("Reviewers see what judges said, once a unit is decided"),
+        label=gettext_lazy("Reviewers see judge results after deciding a unit"),
         required=False,
-        help_text=gettext_lazy("Never before: a decision must not lean on a judge that is compared with it."),
+        help_text=gettext_lazy("Hidden until then, so judges can’t influence the decisions they are compared with."),
     )
     teach = forms.BooleanField(
-        label=gettext_lazy("Annotators learn from decisions"),
+        label=gettext_lazy("Annotators see reviewer feedback"),
         required=False,
-        help_text=gettext_lazy(
-            "Once labelling has ended, they see which of their labels were decided otherwise, and why."
-        ),
+        help_text=gettext_lazy("After labelling ends, annotators see which of their labels were overruled, and why."),
     )
 
 
@@ -150,11 +150,11 @@ class TrailForm(forms.Form):
         super().__init__(*args, **kwargs)
         people = User.objects.filter(memberships__project=project) | User.objects.filter(raters__project=project)
         self.fields["person"].choices = [  # type: ignore[attr-defined]
-            ("", gettext_lazy("anybody")),
+            ("", gettext_lazy("Anyone")),
             *((user.username, user.name) for user in people.distinct().order_by("username")),
         ]
         self.fields["kind"].choices = [  # type: ignore[attr-defined]
-            ("", gettext_lazy("anything")),
+            ("", gettext_lazy("Anything")),
             *((kind, KIND_LABELS.get(kind, kind)) for kind in kinds_of(project)),
         ]
 
@@ -197,6 +197,10 @@ class Card:
     lessons: int = 0
     # The first card on which something waits: it has the page's main button.
     leads: bool = False
+
+    @property
+    def has_begun(self) -> bool:
+        return any(batch.done for batch in self.own)
 
     @property
     def waiting(self) -> int:
@@ -262,21 +266,21 @@ def steps_of(project: Project, counts: Counts, *, has_labels: bool) -> list[Step
         (
             counts.criteria > 0,
             _("Choose criteria"),
-            _("What people are asked about each unit."),
+            _("The questions annotators answer about each unit."),
             "criteria",
             _("Add criteria"),
         ),
         (
             counts.batches > 0 or labelled,
-            _("Make a batch"),
-            _("Which samples go to which annotators."),
+            _("Create a batch"),
+            _("Choose samples, annotators and questions."),
             "batch-new",
             _("New batch"),
         ),
         (
             counts.batches > counts.draft_batches or labelled,
             _("Open the batch"),
-            _("Annotators see their tasks once it is open."),
+            _("Annotators see their tasks once the batch is open."),
             "batches",
             _("Go to batches"),
         ),
@@ -298,7 +302,7 @@ def steps_of(project: Project, counts: Counts, *, has_labels: bool) -> list[Step
             _("Export"),
             _("A numbered release of the ground truth."),
             "export",
-            _("Make a release"),
+            _("Create release"),
         ),
     ]
     steps, found_next = [], False
@@ -313,10 +317,10 @@ def steps_of(project: Project, counts: Counts, *, has_labels: bool) -> list[Step
 def _settling(counts: Counts, *, unsettled: bool) -> tuple[str, str, str, str]:
     """`unsettled`: labels were imported and none of them has become a verdict yet."""
     if unsettled:
-        text = _("Imported labels become verdicts where they agree; the others go to a reviewer.")
-        return _("Settle imported labels"), text, "export", _("Settle")
-    text = ngettext("%(n)d unit waits for a reviewer.", "%(n)d units wait for a reviewer.", counts.disputed)
-    return _("Settle disagreements"), text % {"n": counts.disputed}, "adjudicate", _("Adjudicate")
+        text = _("Where imported labels agree, they become verdicts. Reviewers decide the rest.")
+        return _("Create verdicts from imported labels"), text, "export", _("Create verdicts")
+    text = ngettext("%(n)d unit needs adjudication.", "%(n)d units need adjudication.", counts.disputed)
+    return _("Adjudicate disagreements"), text % {"n": counts.disputed}, "adjudicate", _("Start adjudicating")
 
 
 RECENT_BATCHES = 5
@@ -327,11 +331,13 @@ def overview(page: ProjectPage) -> HttpResponse:
     project, runs_campaign = page.project, page.may("batches.change")
     counts = counts_of([project])[project.pk]
     has_labels = bool(with_labels([project]))
+    own = own_batches(page.user, [project]).get(project.pk, [])
     return page.render(
         "projects/project.html",
         {
             "counts": counts,
-            "own": own_batches(page.user, [project]).get(project.pk, []),
+            "own": own,
+            "has_begun": any(batch.done for batch in own),
             "lessons": new_lessons(page.user, [project]).get(project.pk, 0),
             "steps": steps_of(project, counts, has_labels=has_labels) if runs_campaign else [],
             "criteria": current_criteria(project),
@@ -348,7 +354,7 @@ def overview(page: ProjectPage) -> HttpResponse:
 def new_project(request: HttpRequest) -> HttpResponse:
     """Two forms on one page: fill in, or upload project.json."""
     if not request.user.is_staff:
-        raise PermissionDenied(_("Only staff accounts may create projects. Ask the person who runs this server."))
+        raise PermissionDenied(_("Only staff accounts can create projects. Ask the server administrator."))
     sent = request.method == "POST"
     from_file = sent and "from_file" in request.POST
     form = NewProjectForm(request.POST if sent and not from_file else None)
@@ -361,7 +367,7 @@ def new_project(request: HttpRequest) -> HttpResponse:
         spec = fields["file"] if from_file else {key: fields[key] for key in ("name", "guidelines", "criteria")}
         with RefusalsShown(used):
             project = create_project(slug=fields["slug"], spec=spec, created_by=request.user)
-            messages.success(request, _("“%(name)s” is ready. Next: import samples.") % {"name": project.name})
+            messages.success(request, _("“%(name)s” created. Next: import samples.") % {"name": project.name})
             return redirect("project", slug=project.slug)
     return render(request, "projects/project_new.html", {"form": form, "file_form": file_form}, status=status_of(used))
 

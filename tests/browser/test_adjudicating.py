@@ -49,7 +49,7 @@ def test_approving_and_deciding_with_usual_and_own_keys(desk: Desk, new_page: Ca
         page.keyboard.press(key)
     page.keyboard.press("?")
     helped = page.locator("#keys dt:has(kbd:text-is('q')) + dd")
-    expect(helped).to_have_text("next unit without deciding")
+    expect(helped).to_have_text("skip to the next unit")
     page.keyboard.press("Escape")
     assert (page.url, Verdict.objects.filter(approved_by=desk.remy).count()) == (second, 1)
     page.keyboard.press("q")

@@ -220,7 +220,7 @@ def test_a_flag_reaches_the_admin(
 
     admin = new_page(desk.alma)
     admin.goto(f"{live_app.url}/p/desk/")
-    admin.get_by_role("link", name="1 flag").click()
+    admin.get_by_role("link", name="1 open flag").click()
     admin.get_by_label("What was done about it").fill("Imported anew.")
     admin.keyboard.press("Enter")
     admin.wait_for_selector(".callout-success")
@@ -324,7 +324,7 @@ def test_keys_of_ones_own(desk: Desk, live_app: LiveApp, new_page: Callable[...,
     field.focus()
     press(page, "n")
     page.get_by_role("button", name="Save").click()
-    assert "can't do two things" in page.locator(".errorlist").inner_text()
+    assert "is already in use" in page.locator(".errorlist").inner_text()
     field = page.get_by_label("Undo", exact=True)
     field.focus()
     press(page, "q")
@@ -354,7 +354,7 @@ def test_keys_of_ones_own(desk: Desk, live_app: LiveApp, new_page: Callable[...,
     assert page.locator('[data-unit="claim:1"][aria-current]').count() == 1
 
     page.goto(f"{live_app.url}/account/keys/")
-    page.get_by_role("button", name="Everything as usual").click()
+    page.get_by_role("button", name="Reset to defaults").click()
     page.wait_for_selector(".callout-success")
     assert User.objects.get(pk=desk.ana.pk).preferences == {}
 

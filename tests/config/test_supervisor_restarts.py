@@ -98,7 +98,7 @@ def test_what_ends_starts_again_and_pages_say_so_meanwhile(running: Running, dat
         cookie = f"touchstone-session={'a' * 32}"
         status, headers, page = get(running, "/", Cookie=cookie, Accept="text/html")
         assert (status, headers["Retry-After"]) == (503, "5")
-        assert "The database can't answer right now" in page.decode()
+        assert "The database is not responding" in page.decode()
         assert "default-src 'self'" in headers["Content-Security-Policy"]
         cookie += "; touchstone-language=zh-hans"
         assert "数据库" in get(running, "/", Cookie=cookie)[2].decode()

@@ -85,7 +85,7 @@ def test_who_is_a_member_stays_what_they_are_and_uses_nothing_up(world: World) -
 def test_who_was_deactivated_does_not_come_back_by_a_link(world: World) -> None:
     _, token = invite(world, max_uses=5)
     deactivate_member(actor=world.alice, project=world.project, user=world.ann)
-    with pytest.raises(Conflict, match="was ended"):
+    with pytest.raises(Conflict, match="were deactivated"):
         accept_invite(user=world.ann, token=token)
     assert not world.project.memberships.get(user=world.ann).is_active
 

@@ -48,7 +48,7 @@ def test_a_batch_that_opens_is_told_to_those_with_tasks_and_an_address(world: Wo
     assert send_batch_opened(batch.pk)
     assert [sent.to for sent in mail.outbox] == [["ann@example.org"], ["ben@example.org"]]
     text = mail.outbox[0].body
-    assert "3 tasks wait for you in “A batch” of “Support desk”" in text
+    assert "You have 3 new tasks in “A batch” (Support desk)" in text
     assert "Due on" in text
     assert "/p/desk/label/" in text
 
@@ -81,7 +81,7 @@ def test_what_waits_in_a_queue_waits_for_all_its_annotators(world: World, batch:
     batch.tasks.exclude(annotator=world.ann).delete()
     batch.tasks.update(annotator=None)
     send_batch_opened(batch.pk)
-    assert {sent.to[0]: "3 tasks" in sent.body for sent in mail.outbox} == {
+    assert {sent.to[0]: "3 new tasks" in sent.body for sent in mail.outbox} == {
         "ann@example.org": True,
         "ben@example.org": True,
     }
@@ -98,10 +98,10 @@ def test_of_a_queue_one_is_told_what_one_could_take(world: World) -> None:
     finish(must_take(world.ann, batch))
     must_take(world.ben, batch)
     send_batch_opened(batch.pk)
-    told = {sent.to[0]: re.search(r"\d+ tasks? waits? for you", sent.body) for sent in mail.outbox}
+    told = {sent.to[0]: re.search(r"You have \d+ new tasks?", sent.body) for sent in mail.outbox}
     assert {address: found and found[0] for address, found in told.items()} == {
-        "ann@example.org": "3 tasks wait for you",  # four, one of them done
-        "ben@example.org": "3 tasks wait for you",  # three without expertise, one of them in hand
+        "ann@example.org": "You have 3 new tasks",  # four, one of them done
+        "ben@example.org": "You have 3 new tasks",  # three without expertise, one of them in hand
     }
 
 
@@ -114,7 +114,7 @@ def test_who_sent_a_task_back_is_named_where_the_project_shows_names(
     finish(task)
     return_task(actor=world.rita, project=world.project, task_id=task.pk, message="Look again.")
     assert send_task_returned(task.pk)
-    assert mail.outbox[-1].body.startswith(f"{who} asks you to look at a task")
+    assert mail.outbox[-1].body.startswith(f"{who} asks you to revise a task")
     assert ("rita" in mail.outbox[-1].body) is shown
 
 
@@ -143,7 +143,7 @@ def test_reminds_on_the_day_before(world: World, batch: Batch, capsys: pytest.Ca
     call_command("remind")
     assert capsys.readouterr().out == "One mail sent.\n"
     assert mail.outbox[0].to == ["ann@example.org"]
-    assert "3 tasks are left for you" in mail.outbox[0].body
+    assert "You have 3 tasks left" in mail.outbox[0].body
     call_command("remind")
     assert len(mail.outbox) == 1
 
@@ -159,7 +159,7 @@ def test_the_worker_sends_what_services_ask_for(worker: Worker) -> None:
     draft = world.batch(annotators=[world.ann], overlap=1, opened=False)
     assert mails() == []
     open_batch(batch=draft)
-    worker.wait_for(lambda: any("1 task waits for you" in text for text in mails()))
+    worker.wait_for(lambda: any("You have 1 new task" in text for text in mails()))
     assert ["ann@example.org" in text for text in mails()] == [True]
     task = draft.tasks.get()
     finish(task)

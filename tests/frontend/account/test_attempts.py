@@ -40,7 +40,7 @@ def test_the_right_password_after_thirty_wrong_ones_is_refused(ben: User) -> Non
     reply = log_in(Client(), RIGHT)
     assert reply.status_code == 429
     assert 0 < int(reply["Retry-After"]) <= ADDRESS_AND_ACCOUNT.seconds
-    assert "Too many wrong attempts" in reply.content.decode()
+    assert "Too many failed attempts" in reply.content.decode()
     later(int(reply["Retry-After"]))
     assert log_in(Client(), RIGHT).status_code == 302
 

@@ -113,7 +113,7 @@ def test_forms_and_refusals_speak_the_language_too(project: Project, alice: User
     client = as_user(alice)
     client.cookies[settings.LANGUAGE_COOKIE_NAME] = "zh-hans"
     page = client.post("/p/help/members/", {"username": "nobody", "role": "annotator"}).content.decode()
-    assert "没有名为“nobody”的有效账号。" in page
+    assert "未找到有效账号“nobody”。" in page
 
 
 @pytest.mark.django_db

@@ -100,7 +100,7 @@ def test_forms_need_their_token(alice: User) -> None:
     client = Client(enforce_csrf_checks=True)
     reply = client.post("/login/", {"username": "alice", "password": "a long password"})
     assert reply.status_code == 403
-    assert "too old to be sent" in reply.content.decode()
+    assert "This form has expired" in reply.content.decode()
 
 
 QUEUE = "/p/help/adjudicate/"

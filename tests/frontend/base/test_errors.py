@@ -10,7 +10,7 @@ from tests.clients import as_user
 def test_not_found_looks_like_the_rest_and_names_nothing(alice: User) -> None:
     reply = as_user(alice).get("/nothing/here/")
     assert reply.status_code == 404
-    assert "There is nothing here" in reply.content.decode()
+    assert "Page not found" in reply.content.decode()
 
 
 def test_a_stranger_gets_the_same_page_as_for_no_project(charlie: User, project: Project) -> None:
@@ -25,7 +25,7 @@ def test_a_stranger_gets_the_same_page_as_for_no_project(charlie: User, project:
 def test_forbidden_says_what_to_do(ben: User, project: Project) -> None:
     reply = as_user(ben).get("/p/help/members/")
     assert reply.status_code == 403
-    assert "ask an admin" in reply.content.decode()
+    assert "ask a project admin" in reply.content.decode()
 
 
 def test_our_own_trouble_has_a_page(alice: User, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -34,11 +34,11 @@ def test_our_own_trouble_has_a_page(alice: User, monkeypatch: pytest.MonkeyPatch
     client.raise_request_exception = False
     reply = client.get("/")
     assert reply.status_code == 500
-    assert "What you saved before is safe" in reply.content.decode()
+    assert "Your saved work is safe" in reply.content.decode()
 
 
 @override_settings(DATA_UPLOAD_MAX_NUMBER_FIELDS=2)
 def test_a_bad_request_has_a_page(alice: User) -> None:
     reply = as_user(alice).post("/new/", {"a": 1, "b": 2, "c": 3, "d": 4})
     assert reply.status_code == 400
-    assert "could not be read" in reply.content.decode()
+    assert "could not be processed" in reply.content.decode()

@@ -19,7 +19,8 @@ def test_a_post_is_not_allowed(alice: User) -> None:
 
 def test_an_annotator_sees_how_much_waits(ben: User, batch: Batch) -> None:
     text = as_user(ben).get("/").content.decode()
-    assert "<strong>4 tasks</strong> wait for you in “<bdi>Batch one</bdi>”" in text
+    assert "Start labelling" in text
+    assert "<strong>4 tasks</strong> to do in “<bdi>Batch one</bdi>”" in text
     assert "/p/help/label/" in text
     assert "New project" not in text
     assert "/p/help/adjudicate/" not in text
@@ -29,7 +30,11 @@ def test_an_annotator_sees_what_they_have_done_and_how_long_the_rest_takes(ben: 
     for task in batch.tasks.filter(annotator=ben).order_by("position")[:3]:
         label_task(task, {"support": "supported", "relevance": 3})
     batch.tasks.filter(status="submitted").update(active_seconds=120)
-    assert "3 done, about 2 minutes left" in as_user(ben).get("/").content.decode()
+    for url in ("/", "/p/help/"):
+        text = as_user(ben).get(url).content.decode()
+        assert "3 done, about 2 minutes left" in text
+        assert "Continue labelling" in text
+        assert "Start labelling" not in text
     # Nothing of hers is his.
     assert "done" not in as_user(bea).get("/").content.decode()
 
@@ -39,15 +44,13 @@ def test_a_queue_waits_for_its_annotators(ben: User, rita: User, batch: Batch) -
     batch.tasks.filter(annotator__username="bea").delete()
     batch.tasks.update(annotator=None)
     for url in ("/", "/p/help/"):
-        assert (
-            "<strong>4 tasks</strong> wait for you in “<bdi>Batch one</bdi>”" in as_user(ben).get(url).content.decode()
-        )
-        assert "wait for you" not in as_user(rita).get(url).content.decode()
+        assert "<strong>4 tasks</strong> to do in “<bdi>Batch one</bdi>”" in as_user(ben).get(url).content.decode()
+        assert "to do in" not in as_user(rita).get(url).content.decode()
 
 
 def test_a_reviewer_sees_what_is_to_settle(rita: User, disputes: list[Verdict]) -> None:
     text = as_user(rita).get("/").content.decode()
-    assert "<strong>2 disagreements</strong> to settle" in text
+    assert "<strong>2 disagreements</strong> to adjudicate" in text
     assert "/p/help/adjudicate/" in text
 
 
@@ -55,12 +58,14 @@ def test_an_admin_is_led_through_the_campaign(alice: User, project: Project) -> 
     client = as_user(alice)
     assert "Next: Import samples" in client.get("/").content.decode()
     make_samples(project, 1)
-    assert "Next: Make a batch" in client.get("/").content.decode()
+    text = client.get("/").content.decode()
+    assert "Next: Create a batch" in text
+    assert "1 sample · 0 open batches · 0 tasks left · 0 verdicts" in text
 
 
 def test_a_stranger_sees_no_project(charlie: User, project: Project) -> None:
     text = as_user(charlie).get("/").content.decode()
-    assert "You are in no project yet" in text
+    assert "You’re not in any projects yet" in text
     assert "Help desk" not in text
 
 

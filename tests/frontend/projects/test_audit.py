@@ -35,9 +35,9 @@ def test_the_trail_speaks_in_sentences(decided: Verdict, alice: User) -> None:
     told = sentences(as_user(alice).get("/p/help/audit/"))
     assert "Rita decided claim 2 of s0 on Support: contradicted" in told
     assert "Ben labelled claim 1 of s0 on Support: supported" in told
-    assert "The rule left claim 1 of s0 on Support to the reviewers: 2 labels don't settle it" in told
-    assert "The command line opened batch 1, “Batch one”: 8 tasks." in told
-    assert "The command line added ben as annotator." in told
+    assert "Consensus rule left claim 1 of s0 on Support to the reviewers: 2 labels without consensus" in told
+    assert "Command line opened batch 1, “Batch one”: 8 tasks." in told
+    assert "Command line added ben as annotator." in told
 
 
 def test_the_trail_can_be_filtered(decided: Verdict, alice: User) -> None:
@@ -45,7 +45,7 @@ def test_the_trail_can_be_filtered(decided: Verdict, alice: User) -> None:
     assert {row["who"] for row in client.get("/p/help/audit/?person=rita").context["rows"]} == {"Rita"}
     assert len(sentences(client.get("/p/help/audit/?kind=member"))) == 4
     assert sentences(client.get("/p/help/audit/?sample=s3")) == []
-    assert "Nothing in the trail matches" in client.get("/p/help/audit/?sample=s3").content.decode()
+    assert "No entries match these filters" in client.get("/p/help/audit/?sample=s3").content.decode()
     for bad in ("person=nobody", "since=never", "kind=zebra", "cursor=zebra"):
         assert client.get(f"/p/help/audit/?{bad}").status_code == 422, bad
     unknown = client.get("/p/help/audit/?sample=s99")
@@ -81,13 +81,21 @@ def test_values_are_in_words_and_an_edit_is_told_once(project: Project, samples:
     edit_claims(actor=alice, project=project, sample_id=one.pk, change=change, expected_revision=one.claims_revision)
     told = [text for text in sentences(as_user(alice).get("/p/help/audit/")) if text.startswith("Alice")]
     assert told[:6] == [
-        "Alice dropped a claim of s0",
-        "Alice kept the claims of s0 as they were before the first change",
+        "Alice removed a claim of s0",
+        "Alice recorded the original claims of s0",
         "Alice resolved a flag on s1: Imported anew.",
-        "Alice settled disputed units at once (Dawid–Skene): 4.",
-        "Alice handed a task on to ben (A: s1); before: nobody.",
-        "Alice joined as reviewer by invitation 7.",
+        "Alice resolved disputed units in bulk (Dawid–Skene): 4.",
+        "Alice reassigned a task to ben (A: s1); before: no one.",
+        "Alice joined as reviewer with invitation 7.",
     ]
+
+
+def test_what_was_changed_has_a_name(project: Project, alice: User) -> None:
+    fields = ["show_names", "passes", "price_in", "brand_new"]
+    note(actor=alice, action="project.changed", subject="Help", project=project, fields=fields)
+    told = sentences(as_user(alice).get("/p/help/audit/"))
+    said = "annotator names for reviewers, options that pass, price of input tokens, brand_new"
+    assert told[0] == f"Alice changed the project: {said}."
 
 
 def test_an_action_without_a_sentence_is_shown_as_it_was_written(project: Project, alice: User) -> None:
@@ -134,8 +142,8 @@ def test_the_history_of_a_sample_is_for_staff_and_names_for_admins(decided: Verd
     def names(user: User) -> set[str]:
         return {row["who"] for unit in as_user(user).get(url).context["history"] for row in unit["rows"]}
 
-    assert names(alice) == {"Ben", "Bea", "The rule", "Rita"}
-    assert names(rita) == {"The rule", "Rita"}
+    assert names(alice) == {"Ben", "Bea", "Consensus rule", "Rita"}
+    assert names(rita) == {"Consensus rule", "Rita"}
     history = as_user(alice).get(url).context["history"]
     assert [unit["unit"] for unit in history] == ["claim 1", "claim 2", "context 1"]
     assert [row["what"] for row in history[1]["rows"]][-1] == "decided Support: contradicted"
@@ -154,11 +162,11 @@ def test_what_one_still_has_to_label_is_held_back_with_the_reason(
     make_batch(project, [alice], samples=["s0"], name="Alice's", criteria=list(project.criteria.filter(key="support")))
     reply = client.get("/p/help/audit/")
     told = sentences(reply)
-    assert "Rita decided claim 2 of s0 on Support: (held back)" in told
-    assert "Ben labelled claim 1 of s0 on Support: (held back)" in told
-    assert "The rule left claim 1 of s0 on Support to the reviewers: 2 labels don't settle it" in told
+    assert "Rita decided claim 2 of s0 on Support: (hidden)" in told
+    assert "Ben labelled claim 1 of s0 on Support: (hidden)" in told
+    assert "Consensus rule left claim 1 of s0 on Support to the reviewers: 2 labels without consensus" in told
     page = reply.content.decode()
-    assert page.count("a sample that you still have to label") == 1
+    assert page.count("shown once you have submitted this sample") == 1
     rows = b"".join(client.get("/p/help/audit/trail.csv").streaming_content).decode()
     assert "You still have this sample to label." in rows
     for text in (page, rows):

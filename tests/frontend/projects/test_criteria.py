@@ -137,4 +137,4 @@ def test_what_a_judge_must_show_is_declared_on_the_criterions_page(alice: User, 
     assert "kappa less a person’s at least -0.05." in text
     assert "Where it decides alone, at most 0.05 of what people fail" in text
     trail = as_user(alice).get("/p/help/audit/").content.decode()
-    assert "kappa less a person’s at least -0.05; alone, of each kind 0.05 wrong at most" in trail
+    assert "kappa less a person’s at least -0.05; of automatic decisions, at most 0.05 wrong per kind" in trail

@@ -22,7 +22,7 @@ def test_adds_a_user_who_has_an_account(alice: User, charlie: User, project: Pro
 def test_an_unknown_name_is_refused(alice: User, project: Project) -> None:
     reply = as_user(alice).post("/p/help/members/", {"username": "nobody", "role": "annotator"})
     assert reply.status_code == 422
-    assert "no active account “nobody”" in reply.content.decode()
+    assert "No active account “nobody” found" in reply.content.decode()
 
 
 def test_a_new_account_can_log_in_with_the_password_shown(alice: User, project: Project) -> None:
@@ -80,7 +80,7 @@ def test_deactivating_asks_first_and_hands_the_tasks_on(
     assert [(row.name, row.tasks) for row in asked.context["rows"]] == [("Batch one", 4)]
     assert bens.get("/p/help/").status_code == 200
     reply = client.post("/p/help/members/ben/deactivate/", {"to": [rita.pk]}, follow=True)
-    assert "4 open tasks were handed on" in reply.content.decode()
+    assert "4 open tasks reassigned" in reply.content.decode()
     assert batch.tasks.filter(annotator=rita, status="pending").count() == 4
     assert not batch.tasks.filter(annotator=ben, status__in=["pending", "in_progress", "returned"]).exists()
     assert bens.get("/p/help/").status_code == 403

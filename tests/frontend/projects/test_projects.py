@@ -30,9 +30,15 @@ def test_a_taken_name_is_refused_and_nothing_typed_is_lost(alice: User, project:
     reply = as_user(alice).post("/new/", {"name": "Mine", "slug": "help", "guidelines": "Long text"})
     assert reply.status_code == 409
     text = reply.content.decode()
-    assert "There is a project “help” already." in text
+    assert "A project “help” already exists." in text
     assert "Long text" in text
     assert 'value="Mine"' in text
+
+
+def test_a_short_name_with_other_characters_is_refused_in_plain_words(alice: User) -> None:
+    reply = as_user(alice).post("/new/", {"name": "Mine", "slug": "a b"})
+    assert reply.status_code == 422
+    assert "Use only letters, numbers, hyphens and underscores." in reply.content.decode()
 
 
 def upload(text: str | bytes) -> dict[str, object]:
@@ -76,7 +82,7 @@ def test_an_annotator_sees_own_work_and_no_figures(ben: User, batch: Batch) -> N
     text = as_user(ben).get("/p/help/").content.decode()
     assert "<strong>4 tasks</strong>" in text
     assert "Disagreements" not in text
-    assert "The campaign" not in text
+    assert "Project steps" not in text
 
 
 def test_an_admin_sees_figures_and_the_next_step(alice: User, batch: Batch) -> None:
@@ -105,9 +111,9 @@ def test_a_project_with_imported_labels_needs_no_batch(alice: User, project: Pro
             given = value if place == 0 else "supported"
             Label.objects.create(rater=rater, sample=sample, unit="claim:0", criterion=criterion, value=given)
     assert next_step()[0] == "export"
-    assert "Next: Settle imported labels" in client.get("/").content.decode()
+    assert "Next: Create verdicts from imported labels" in client.get("/").content.decode()
     settle_imported(project=project, criterion=criterion, needed=2)
-    assert next_step() == ("adjudicate", "1 unit waits for a reviewer.")
+    assert next_step() == ("adjudicate", "1 unit needs adjudication.")
 
 
 def test_settings_change_name_and_guidelines(alice: User, project: Project) -> None:
