@@ -198,7 +198,7 @@ class Numbers(Listed):
 
 class Choice(Checked, s.CharField):
     code = "bad_choice"
-    says = _("%(name)s: one of %(known)s.")
+    says = _("%(name)s: must be one of %(known)s.")
 
     def __init__(self, choices: Sequence[str], **options: Any) -> None:
         super().__init__(**options)

@@ -25,12 +25,12 @@ MAX_SETTLE_VOTES = 1000
 
 
 def check_name(name: Any) -> str:
-    return words_or_raise(name, Invalid("bad_name", _("Give the batch a name of up to 200 characters.")), most=200)
+    return words_or_raise(name, Invalid("bad_name", _("Enter a batch name of up to 200 characters.")), most=200)
 
 
 def check_criteria(project: Project, criteria: Sequence[Criterion]) -> None:
     if not criteria:
-        raise Invalid("no_criteria", _("Choose at least one criterion to ask."))
+        raise Invalid("no_criteria", _("Select at least one criterion."))
     for criterion in criteria:
         if criterion.project_id != project.pk or not criterion.is_current:
             said = _("“%(key)s” is not a current criterion of this project.")
@@ -40,9 +40,9 @@ def check_criteria(project: Project, criteria: Sequence[Criterion]) -> None:
 def check_people(project: Project, annotators: Sequence[User], overlap: int) -> None:
     """Enough people, and active members all of them."""
     if not isinstance(overlap, int) or isinstance(overlap, bool) or overlap < 1:
-        raise Invalid("bad_overlap", _("Overlap: how many people label each sample, a whole number from 1."))
+        raise Invalid("bad_overlap", _("Annotators per sample: must be a whole number, at least 1."))
     if len(annotators) < overlap:
-        said = _("An overlap of %(overlap)d needs at least %(overlap)d people; %(chosen)d chosen.")
+        said = _("%(overlap)d annotators per sample need at least %(overlap)d annotators; %(chosen)d selected.")
         raise Invalid("too_few_annotators", said % {"overlap": overlap, "chosen": len(annotators)})
     check_active(project, annotators)
 
@@ -63,20 +63,22 @@ def earliest_due_date() -> date:
 def check_due_date(due_date: date | None) -> None:
     today = earliest_due_date()
     if due_date is not None and due_date < today:
-        said = _("The due date %(due)s has passed: it is %(today)s (%(zone)s). Choose today or a later day.")
+        said = _("The due date %(due)s has passed; today is %(today)s (%(zone)s). Choose today or later.")
         given = {"due": due_date, "today": today, "zone": timezone.get_current_timezone_name()}
         raise Invalid("past_due_date", said % given)
 
 
 def check_share(share: Any, name: str) -> float:
     if isinstance(share, bool) or not isinstance(share, int | float) or not 0 <= share <= 1:
-        raise Invalid("bad_share", _("%(name)s: a share from 0 to 1.") % {"name": name})
+        raise Invalid("bad_share", _("%(name)s: must be a share from 0 to 1.") % {"name": name})
     return float(share)
 
 
 def check_choice(value: Any, known: Collection[str], name: str) -> str:
     if value not in known:
-        raise Invalid(f"bad_{name}", _("%(name)s: one of %(known)s.") % {"name": name, "known": ", ".join(known)})
+        raise Invalid(
+            f"bad_{name}", _("%(name)s: must be one of %(known)s.") % {"name": name, "known": ", ".join(known)}
+        )
     return str(value)
 
 
@@ -85,34 +87,34 @@ def check_consensus(rule: Any, share: Any, votes: Any) -> dict[str, Any]:
     rule = check_choice(rule, ConsensusRule.values, "consensus")
     if rule != ConsensusRule.THRESHOLD:
         if share is not None or votes is not None:
-            said = _("settle_share and settle_votes belong to the rule “threshold” only.")
+            said = _("settle_share and settle_votes apply only to the rule “threshold”.")
             raise Invalid("threshold_of_other_rule", said)
         return {"consensus": rule}
     if isinstance(share, bool) or not isinstance(share, int | float) or not 0.5 < share <= 1:
-        said = _("The share of the votes that settles a unit: more than half of them, and at most all.")
+        said = _("Minimum agreement: must be more than half of the labels, and at most all.")
         raise Invalid("bad_settle_share", said)
     if isinstance(votes, bool) or not isinstance(votes, int) or not 1 <= votes <= MAX_SETTLE_VOTES:
-        said = _("The least number of votes that settles a unit: a whole number from 1 to %(most)d.")
+        said = _("Minimum number of labels: must be a whole number from 1 to %(most)d.")
         raise Invalid("bad_settle_votes", said % {"most": MAX_SETTLE_VOTES})
     return {"consensus": rule, "settle_share": float(share), "settle_votes": votes}
 
 
 def check_lease(minutes: Any) -> int:
     if isinstance(minutes, bool) or not isinstance(minutes, int) or not 1 <= minutes <= MAX_LEASE_MINUTES:
-        said = _("lease_minutes: a whole number from 1 to %(most)d.")
+        said = _("lease_minutes: must be a whole number from 1 to %(most)d.")
         raise Invalid("bad_lease", said % {"most": MAX_LEASE_MINUTES})
     return minutes
 
 
 def check_flag(value: Any, name: str) -> bool:
     if not isinstance(value, bool):
-        raise Invalid("bad_flag", _("%(name)s: true or false.") % {"name": name})
+        raise Invalid("bad_flag", _("%(name)s: must be true or false.") % {"name": name})
     return value
 
 
 def check_tag_key(key: Any) -> str:
     if not is_storable(key) or len(key) > 200:
-        raise Invalid("bad_tag_key", _("tag_key: a key of the samples' metadata."))
+        raise Invalid("bad_tag_key", _("tag_key: must be a metadata key of the samples."))
     return str(key)
 
 
@@ -127,10 +129,10 @@ def locked(batch: Batch, *expected: BatchStatus) -> Batch:
     Without the key: statements that store a reference to the batch need not wait for the step, nor it for them.
     The order of all locks: project, batch, tasks (by id), samples (by id).
     """
-    deleted = Http404(_("This project has no batch %(number)d.") % {"number": batch.number})
+    deleted = Http404(_("Batch %(number)d not found in this project.") % {"number": batch.number})
     batch = first_or_raise(Batch.objects.select_for_update(no_key=True).filter(pk=batch.pk), deleted)
     if expected and batch.status not in expected:
-        said = _("Batch %(number)d is %(status)s; this step can be taken only in a batch that is %(expected)s.")
+        said = _("Batch %(number)d is %(status)s; this step needs a batch that is %(expected)s.")
         names = _(" or ").join(str(status.label).lower() for status in expected)
         given = {"number": batch.number, "status": batch.get_status_display().lower(), "expected": names}
         raise Conflict("wrong_state", said % given)

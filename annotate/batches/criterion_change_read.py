@@ -141,7 +141,9 @@ def content_of(criterion: Criterion) -> dict[str, Any]:
 def touched_by(change: Change, choices: Choices, *, new_options: Collection[Mapping[str, Any]]) -> Touched:
     """The rule. Raises Invalid when the meaning is said to stay without a reason."""
     if choices.same_meaning and not (choices.reason.strip() and len(choices.reason) <= MAX_REASON):
-        raise Invalid("no_reason", _("Say in a few words why the meaning stays the same; the trail keeps it."))
+        raise Invalid(
+            "no_reason", _("Explain why the meaning stays the same. The reason is recorded in the audit log.")
+        )
     if _MOVES_ALL & change.fields.keys():
         return Touched(all=True)
     if _WORDS & change.fields.keys() and not choices.same_meaning:
@@ -346,7 +348,7 @@ def versions_of(project: Project, key: str) -> list[Criterion]:
     """The latest first. Raises Http404 where there are none."""
     versions = list(Criterion.objects.filter(project=project, key=key).order_by("-version"))
     if not versions:
-        raise Http404(_("This project has no criterion “%(key)s”.") % {"key": key})
+        raise Http404(_("Criterion “%(key)s” not found in this project.") % {"key": key})
     return versions
 
 

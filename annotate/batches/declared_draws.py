@@ -26,13 +26,13 @@ def declare_draw(
     Raises Invalid for what doesn't go together, and Conflict where no label was made elsewhere.
     """
     if how not in HowDeclared.values:
-        raise Invalid("bad_how", _("how: one of %(known)s.") % {"known": ", ".join(HowDeclared.values)})
+        raise Invalid("bad_how", _("how: must be one of %(known)s.") % {"known": ", ".join(HowDeclared.values)})
     if (population is not None) != (how == HowDeclared.RANDOM):
-        raise Invalid("bad_population", _("Say of how many samples they were drawn where they were drawn at random."))
+        raise Invalid("bad_population", _("Give the population size only if the samples were drawn at random."))
     if bool(column) != (how == HowDeclared.COLUMN):
-        raise Invalid("bad_column", _("Name the metadata key where each sample’s chance stands in its metadata."))
+        raise Invalid("bad_column", _("Give the metadata key only if the metadata hold each sample’s probability."))
     if not is_storable(column):
-        raise Invalid("bad_column", _("column: write a text."))
+        raise Invalid("bad_column", _("column: must be text."))
     with transaction.atomic():
         project = Project.objects.select_for_update(no_key=True).get(pk=criterion.project_id)
         said: dict[str, Any] = {"how": how}
@@ -44,9 +44,7 @@ def declare_draw(
         samples = elsewhere(criterion)
         labelled = samples.count()
         if not labelled:
-            raise Conflict(
-                "nothing_elsewhere", _("“%(key)s” has no labels that were made elsewhere.") % {"key": criterion.key}
-            )
+            raise Conflict("nothing_elsewhere", _("“%(key)s” has no imported labels.") % {"key": criterion.key})
         if population is not None:
             _check_population(population, labelled)
             said["population"] = population
@@ -71,7 +69,7 @@ def declare_draw(
 
 def _check_population(population: Any, labelled: int) -> None:
     if isinstance(population, bool) or not isinstance(population, int) or not labelled <= population < 2**31:
-        said = _("%(n)d samples were labelled elsewhere: they were drawn of as many at least.")
+        said = _("The population must be at least the %(n)d samples with imported labels.")
         raise Invalid("bad_population", said % {"n": labelled})
 
 
@@ -81,10 +79,10 @@ def _check_column(samples: QuerySet[Sample], column: str) -> None:
         return
     (name, said), given = bad[0], {"column": column[:80], "more": len(bad) - 1}
     given |= {"sample": name[:80], "said": "–" if said is None else str(said)[:80]}
-    text = _("Sample “%(sample)s” has “%(said)s” under “%(column)s”: a chance is a number above 0, up to 1.")
+    text = _("Sample “%(sample)s” has “%(said)s” in “%(column)s”. A probability must be above 0 and at most 1.")
     if len(bad) > 1:
         text = _(
-            "Sample “%(sample)s” has “%(said)s” under “%(column)s”, and %(more)d more have no chance there: a chance "
-            "is a number above 0, up to 1."
+            "Sample “%(sample)s” has “%(said)s” in “%(column)s”, and %(more)d more have no probability there. It "
+            "must be above 0 and at most 1."
         )
     raise Invalid("bad_chance", text % given)

@@ -61,14 +61,14 @@ def _read_all(project: Project, rows: list[Any]) -> list[GoldAnswer]:
             answer = _read(project, row, samples, criteria)
             where = (row["sample_id"], answer.unit, answer.criterion.key)
             if where in seen:
-                said = _("This unit's answer stands in row %(row)d already.")
+                said = _("Row %(row)d already has the answer for this unit.")
                 raise Invalid("twice", said % {"row": seen[where]})
             seen[where] = number
             checked.append(answer)
         except Invalid as refusal:
             problems.append({"row": number, "code": refusal.code, "message": refusal.message})
     if problems:
-        said = _("%(count)d of %(rows)d answers can't be taken; nothing was stored.")
+        said = _("%(count)d of %(rows)d answers are invalid. Nothing was saved.")
         given = {"count": len(problems), "rows": len(rows)}
         raise Invalid("bad_gold", said % given, problems=problems[:PROBLEMS_SHOWN])
     return sorted(checked, key=lambda answer: (answer.sample_id, answer.unit, answer.criterion_id))
@@ -84,7 +84,7 @@ def gold_from_verdicts(
     if criterion.project_id != project.pk:
         raise Invalid("foreign_criterion", _("This criterion belongs to another project."))
     if isinstance(n, bool) or not isinstance(n, int) or n < 1:
-        raise Invalid("bad_n", _("Say how many answers to draw: a whole number from 1."))
+        raise Invalid("bad_n", _("Number of answers to draw: must be a whole number, at least 1."))
     seed = new_seed() if seed is None else seed
     check_seed(seed)
     known = GoldAnswer.objects.filter(sample=OuterRef("sample"), unit=OuterRef("unit"), criterion=criterion)
@@ -117,7 +117,7 @@ def remove_gold(*, actor: User, project: Project, gold_id: int) -> None:
     with transaction.atomic():
         answers = GoldAnswer.objects.select_for_update(of=("self",)).select_related("sample", "criterion")
         answer = first_or_raise(
-            answers.filter(pk=gold_id, sample__project=project), Http404(_("There is no such known answer."))
+            answers.filter(pk=gold_id, sample__project=project), Http404(_("Known answer not found."))
         )
         note(
             actor=actor, action="gold.removed", subject=f"{answer.sample.external_id}: {answer.unit}", project=project,
@@ -132,12 +132,12 @@ def remove_gold(*, actor: User, project: Project, gold_id: int) -> None:
 def _read(project: Project, row: Any, samples: Mapping[str, Sample], criteria: Mapping[str, Criterion]) -> GoldAnswer:
     if not isinstance(row, Mapping) or not {"sample_id", "unit", "criterion", "value"} <= set(row) <= _FIELDS:
         known = "sample_id, unit, criterion, value, reason"
-        raise Invalid("bad_row", _("Write an object of %(known)s; only the reason may be left out.") % {"known": known})
+        raise Invalid("bad_row", _("Must be an object with %(known)s. Only the reason is optional.") % {"known": known})
     sample, criterion = row["sample_id"], row["criterion"]
     if not isinstance(sample, str) or sample not in samples:
-        raise Invalid("unknown_sample", _("This project has no sample “%(name)s”.") % {"name": str(sample)[:80]})
+        raise Invalid("unknown_sample", _("Sample “%(name)s” not found in this project.") % {"name": str(sample)[:80]})
     if not isinstance(criterion, str) or criterion not in criteria:
-        said = _("This project has no criterion “%(key)s”.")
+        said = _("Criterion “%(key)s” not found in this project.")
         raise Invalid("unknown_criterion", said % {"key": str(criterion)[:80]})
     return _checked(project, samples[sample], row["unit"], criteria[criterion], row["value"], row.get("reason") or "")
 
@@ -145,21 +145,21 @@ def _read(project: Project, row: Any, samples: Mapping[str, Sample], criteria: M
 def _checked(project: Project, sample: Sample, unit: Any, criterion: Criterion, value: Any, reason: Any) -> GoldAnswer:
     """The answer, not stored yet."""
     if sample.project_id != project.pk or criterion.project_id != project.pk:
-        raise Invalid("foreign", _("The sample and the criterion must be of this project."))
+        raise Invalid("foreign", _("The sample and the criterion must belong to this project."))
     try:
         kind, _index = parse_unit(unit)
     except ValueError as error:
         raise Invalid("bad_unit", str(error)) from error
     if kind != criterion.unit:
-        said = _("“%(key)s” is asked about each %(kind)s, not about %(unit)s.")
+        said = _("“%(key)s” applies to each %(kind)s, not to %(unit)s.")
         raise Invalid("wrong_unit", said % {"key": criterion.key, "kind": criterion.unit, "unit": unit})
     if not asks(criterion, has_answer=sample.answer is not None):
-        said = _("“%(key)s” is about the answer, and this sample has none.")
+        said = _("“%(key)s” applies to the answer, but this sample has none.")
         raise Invalid("no_answer", said % {"key": criterion.key})
     if not has_unit(sample, unit):
         raise Invalid("unknown_unit", _("This sample has no %(unit)s.") % {"unit": unit})
     if not is_storable(reason) or len(reason) > MAX_REASON:
-        raise Invalid("bad_reason", _("reason: a text of up to %(most)d characters.") % {"most": MAX_REASON})
+        raise Invalid("bad_reason", _("reason: must be text of up to %(most)d characters.") % {"most": MAX_REASON})
     return GoldAnswer(
         sample=sample, unit=unit, criterion=criterion, value=normalise(criterion, value), reason=reason.strip()
     )

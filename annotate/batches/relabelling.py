@@ -161,7 +161,7 @@ def change_criterion(
         if current.pk != seen.pk:
             raise Stale(
                 "stale",
-                _("Somebody made version %(version)d of this criterion in the meantime.")
+                _("Version %(version)d of this criterion was saved in the meantime. Reload and try again.")
                 % {"version": current.version},
                 current={"version": current.version},
                 yours={"version": seen.version},
@@ -197,7 +197,9 @@ def relabel(
     not the current one.
     """
     if old.project_id != project.pk or new.project_id != project.pk or old.key != new.key or old.version >= new.version:
-        raise Invalid("other_criterion", _("Labels are carried from an earlier version of the same criterion."))
+        raise Invalid(
+            "other_criterion", _("Labels can only be carried over from an earlier version of the same criterion.")
+        )
     check_due_date(due_date)
     rule = touched_by(change_between(old, new), choices, new_options=new.options)
     with transaction.atomic():
@@ -216,7 +218,7 @@ def relabel(
             _LABELS, {"new": new.pk, "batch": batch.pk if batch else None, "actor": actor.pk if actor else None}
         )
         touching = {**given(old, rule), "new": new.pk}
-        said = _(" (carried from version %(version)d)") % {"version": old.version}
+        said = _(" (carried over from version %(version)d)") % {"version": old.version}
         (verdicts,) = fetch_one(_VERDICTS, {**touching, "note": said})
         gold = execute(_GOLD, touching)
         waiting = settle_what_is_not_asked(old, new)
@@ -310,7 +312,7 @@ def _open(project: Project, old: Criterion, new: Criterion, due_date: date | Non
     batch = Batch.objects.create(
         project=project,
         number=next_number(project),
-        name=_("%(name)s, version %(version)d: labels given anew") % {"name": new.name, "version": new.version},
+        name=_("%(name)s, version %(version)d: relabelling") % {"name": new.name, "version": new.version},
         status=BatchStatus.OPEN,
         overlap=min(before.overlap, people) if before else people,
         relabels=old,

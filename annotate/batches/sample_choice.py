@@ -41,7 +41,7 @@ class Choice:
 def choose_samples(*, project: Project, selection: Mapping[str, Any]) -> Choice:
     method = selection.get("method", "all")
     if method not in SELECTION_METHODS:
-        said = _("“%(method)s” – choose samples by one of %(known)s.")
+        said = _("selection: method “%(method)s” must be one of %(known)s.")
         known = ", ".join(SELECTION_METHODS)
         raise Invalid("bad_selection", said % {"method": str(method)[:80], "known": known})
     unknown = sorted(set(selection) - (_LIST_FIELDS if method == "list" else _SELECTION_FIELDS))
@@ -51,23 +51,23 @@ def choose_samples(*, project: Project, selection: Mapping[str, Any]) -> Choice:
         return _listed(project, selection)
     conditions = selection.get("filter") or {}
     if not isinstance(conditions, Mapping):
-        raise Invalid("bad_filter", _("filter: write an object of metadata keys and values."))
+        raise Invalid("bad_filter", _("filter: must be an object of metadata keys and values."))
     if method == "filter" and not conditions:
-        raise Invalid("bad_filter", _("Name at least one metadata key and value to filter by."))
+        raise Invalid("bad_filter", _("Select at least one metadata value to filter by."))
     samples = _matching(project, conditions)
     keys = list(samples.order_by("id").values_list("id", flat=True))
     stored: dict[str, Any] = {"method": method, "came": Came.FILTER if conditions else Came.DRAWN}
     if selection.get("came", stored["came"]) != stored["came"]:
-        raise Invalid("bad_came", _("came: only of a list can it be said how its samples were chosen."))
+        raise Invalid("bad_came", _("came: allowed only if the samples are given as a list."))
     if conditions:
         stored["filter"] = dict(conditions)
     if method != "random":
         return Choice(keys, stored, None if conditions else 1.0)
     n = selection.get("n")
     if not isinstance(n, int) or isinstance(n, bool) or n < 1:
-        raise Invalid("bad_n", _("Say how many samples to draw: a whole number from 1."))
+        raise Invalid("bad_n", _("Number of samples to draw: must be a whole number, at least 1."))
     if n > len(keys):
-        said = _("Only %(matching)d samples match; %(wanted)d can't be drawn.")
+        said = _("Can’t draw %(wanted)d samples: only %(matching)d match.")
         raise Invalid("bad_n", said % {"matching": len(keys), "wanted": n})
     seed = selection.get("seed")
     if seed is None:
@@ -96,20 +96,20 @@ def _listed(project: Project, selection: Mapping[str, Any]) -> Choice:
     names, note = selection.get("samples"), selection.get("note", "")
     came = selection.get("came", Came.BY_HAND)
     if not isinstance(names, list | tuple) or not all(isinstance(name, str) for name in names):
-        raise Invalid("bad_samples", _("samples: a list of the samples' own ids."))
+        raise Invalid("bad_samples", _("samples: must be a list of sample IDs."))
     if not isinstance(note, str) or len(note) > MAX_NOTE or not is_storable(note):
-        raise Invalid("bad_note", _("note: a text of up to %(most)d characters.") % {"most": MAX_NOTE})
+        raise Invalid("bad_note", _("note: must be text of up to %(most)d characters.") % {"most": MAX_NOTE})
     if came not in CHOSEN_BY_PEOPLE:
-        said = _("came: how the samples of a list were chosen, one of %(known)s.")
+        said = _("came: must be one of %(known)s.")
         raise Invalid("bad_came", said % {"known": ", ".join(CHOSEN_BY_PEOPLE)})
     check_json(list(names))
     wanted = set(names)
     found = dict(samples_named(project, wanted).order_by("id").values_list("external_id", "id"))
     unknown = sorted(wanted - found.keys())
     if unknown:
-        said = _("This project has no sample “%(name)s”.")
+        said = _("Sample “%(name)s” not found in this project.")
         if len(unknown) > 1:
-            said = _("This project has no sample “%(name)s” and %(more)d more.")
+            said = _("Sample “%(name)s” and %(more)d more not found in this project.")
         raise Invalid("unknown_sample", said % {"name": unknown[0][:80], "more": len(unknown) - 1})
     stored = {"method": "list", "n": len(found), "came": came} | ({"note": note} if note else {})
     return Choice(list(found.values()), stored, None)
@@ -120,7 +120,7 @@ def _matching(project: Project, conditions: Mapping[str, Any]) -> QuerySet[Sampl
     samples = Sample.objects.filter(project=project)
     for key, value in conditions.items():
         if not isinstance(key, str) or not isinstance(value, str | int | float | bool):
-            raise Invalid("bad_filter", _("filter: each metadata key takes a text, a number, or true/false."))
+            raise Invalid("bad_filter", _("filter: each value must be text, a number, true or false."))
         check_json({key: value})
         if key == "pipeline_version":
             samples = samples.filter(pipeline_version=str(value))
@@ -135,7 +135,7 @@ def new_seed() -> int:
 
 def check_seed(seed: Any) -> None:
     if not isinstance(seed, int) or isinstance(seed, bool) or not 0 <= seed <= MAX_SEED:
-        raise Invalid("bad_seed", _("seed: a whole number from 0 to %(most)d.") % {"most": MAX_SEED})
+        raise Invalid("bad_seed", _("seed: must be a whole number from 0 to %(most)d.") % {"most": MAX_SEED})
 
 
 def add_samples(

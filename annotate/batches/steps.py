@@ -54,9 +54,9 @@ def _check_has_units(batch: Batch, samples: Sequence[int]) -> None:
     for criterion in batch.criteria.all():
         if asked_by(samples_keyed(samples), criterion).exists():
             continue
-        said = _("“%(key)s” asks about each %(kind)s, but no sample of this batch has one.")
+        said = _("“%(key)s” applies to each %(kind)s, but no sample in this batch has one.")
         if is_about_answer(criterion) and not samples_keyed(samples).filter(answer__isnull=False).exists():
-            said = _("“%(key)s” is about the answer, and no sample of this batch has one.")
+            said = _("“%(key)s” applies to the answer, but no sample in this batch has one.")
         given = {"key": criterion.key, "kind": criterion.get_unit_display().lower()}
         raise Conflict("nothing_to_ask", said % given)
 
@@ -71,15 +71,15 @@ def _check_gold(batch: Batch, tags_of: Mapping[int, Collection[str]]) -> None:
     if not gold_samples(batch):
         raise Conflict(
             "no_gold",
-            _("No sample has a known answer to what this batch asks; give some, or set the share of gold to 0."),
+            _("No sample has known answers for these criteria. Add some, or set the share with known answers to 0."),
         )
     rng = random.Random(batch.seed)
     if not any(gold_for(batch, person, tags=tags, besides=(), rng=rng) for person, tags in tags_of.items()):
         raise Conflict(
             "no_gold",
             _(
-                "Nobody in this batch can be measured by the known answers: they have labelled those samples, have "
-                "seen the answers, or lack the expertise. Give other answers, or set the share of gold to 0."
+                "No annotator here can be checked by the known answers: they labelled or saw them, or lack the "
+                "expertise. Add others, or set the share to 0."
             ),
         )
 
@@ -175,7 +175,7 @@ def delete_batch(*, batch: Batch, actor: User | None = None) -> None:
         list(batch.tasks.select_for_update().order_by("id").values_list("id", flat=True))
         labels = Label.objects.filter(task__batch=batch).count()
         if labels:
-            said = _("Batch %(number)d carries %(labels)d labels and can't be deleted; close it instead.")
+            said = _("Batch %(number)d has %(labels)d labels and can’t be deleted. Close it instead.")
             raise Conflict("has_labels", said % {"number": batch.number, "labels": labels}, labels=labels)
         batch.tasks.all().delete()
         # Verdicts made from labels of elsewhere after its people had skipped: they hold no vote of this batch.
@@ -210,7 +210,7 @@ def extend_batch(
         if due_date is not None and due_date != batch.due_date:
             check_due_date(due_date)
             if batch.due_date is not None and due_date < batch.due_date:
-                sentence = _("The batch is due on %(due)s; extending it needs a later day.")
+                sentence = _("The batch is due on %(due)s. Choose a later date.")
                 raise Invalid("earlier_due_date", sentence % {"due": batch.due_date})
             _set(batch, due_date=due_date)
             said["due_date"] = due_date.isoformat()
@@ -248,7 +248,7 @@ def _add(batch: Batch, selection: Mapping[str, Any], tags_of: Mapping[int, Colle
     if choice.chance == 1 and batch.selection["method"] in ("all", "random"):
         batch.batch_samples.update(probability=1, stratum=1)
     if len(tags_of) < batch.overlap:
-        said = _("An overlap of %(overlap)d needs at least %(overlap)d people; %(chosen)d are still active here.")
+        said = _("%(overlap)d annotators per sample need at least %(overlap)d annotators; %(chosen)d are active here.")
         raise Invalid("too_few_annotators", said % {"overlap": batch.overlap, "chosen": len(tags_of)})
     check_tags(batch, tags_of)
     make_tasks(batch, _asked(batch, rows), tags_of)

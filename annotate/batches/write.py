@@ -100,14 +100,14 @@ def create_batch(
     choice = choose_samples(project=project, selection=selection)
     chosen, stored = choice.keys, choice.stored
     if not chosen:
-        raise Invalid("no_samples", _("No sample matches this choice."))
+        raise Invalid("no_samples", _("No samples match this selection."))
     seed = seed if seed is not None else new_seed()
     by_sample = {} if choice.chance is None else dict.fromkeys(chosen, (choice.chance, 1))
     if chances:
         ids = samples_named(project, chances).values_list("pk", "external_id")
         by_sample = {pk: chances[name] for pk, name in ids}
         if by_sample.keys() != set(chosen):
-            raise Invalid("bad_chances", _("Every sample of a draw has a chance, and no other sample."))
+            raise Invalid("bad_chances", _("A draw needs a probability for each of its samples, and for no others."))
         stored = {**stored, "came": Came.DRAWN}
         random.Random(seed).shuffle(chosen)
     with transaction.atomic():

@@ -543,7 +543,7 @@ class Migration(migrations.Migration):
                 (
                     "strategy",
                     models.CharField(
-                        choices=[("balanced", "Balanced"), ("pull", "Pull queue")],
+                        choices=[("balanced", "Balanced"), ("pull", "Queue")],
                         db_default="balanced",
                         default="balanced",
                         max_length=10,
@@ -676,9 +676,9 @@ class Migration(migrations.Migration):
                             ("pending", "Pending"),
                             ("in_progress", "In progress"),
                             ("submitted", "Submitted"),
-                            ("returned", "Returned"),
+                            ("returned", "Sent back"),
                             ("skipped", "Skipped"),
-                            ("released", "Handed on"),
+                            ("released", "Reassigned"),
                         ],
                         default="pending",
                         max_length=12,
@@ -710,7 +710,7 @@ class Migration(migrations.Migration):
                 (
                     "purpose",
                     models.CharField(
-                        choices=[("label", "Label"), ("gold", "Gold"), ("repeat", "Repeat")],
+                        choices=[("label", "Label"), ("gold", "Known answer"), ("repeat", "Repeat")],
                         db_default="label",
                         default="label",
                         max_length=6,

@@ -54,10 +54,10 @@ class Migration(migrations.Migration):
                     "how",
                     models.CharField(
                         choices=[
-                            ("all", "All samples there were have been labelled"),
-                            ("random", "They were drawn at random"),
-                            ("column", "Each sample’s chance of being drawn is in its metadata"),
-                            ("unknown", "Not known: they count in no guarantee"),
+                            ("all", "All available samples were labelled"),
+                            ("random", "Drawn at random"),
+                            ("column", "Each sample’s probability is in its metadata"),
+                            ("unknown", "Unknown: not counted in guarantees"),
                         ],
                         max_length=7,
                     ),

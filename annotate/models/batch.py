@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from django.db import models
 from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
+from django.utils.translation import pgettext_lazy
 
 if TYPE_CHECKING:
     from annotate.models.project import Criterion
@@ -14,11 +15,11 @@ if TYPE_CHECKING:
 
 class BatchStatus(models.TextChoices):
     DRAFT = "draft", _("Draft")
-    OPEN = "open", _("Open")
+    OPEN = "open", pgettext_lazy("a batch", "Open")
     # No one labels for now; everything stays where it is.
     PAUSED = "paused", _("Paused")
     ADJUDICATING = "adjudicating", _("Adjudicating")
-    CLOSED = "closed", _("Closed")
+    CLOSED = "closed", pgettext_lazy("a batch", "Closed")
 
 
 # Labelling goes on, at once or after a pause.
@@ -29,7 +30,7 @@ class Strategy(models.TextChoices):
     # Every task has its person from the start; loads are equal.
     BALANCED = "balanced", _("Balanced")
     # Tasks wait for annotators to ask for one; a task that is taken and left comes back when its lease has run out.
-    PULL = "pull", _("Pull queue")
+    PULL = "pull", _("Queue")
 
 
 class ConsensusRule(models.TextChoices):
@@ -45,16 +46,16 @@ class Came(models.TextChoices):
     """How the samples of a batch came to be asked about (decision 29)."""
 
     # With a known chance: their labels can stand for other samples.
-    DRAWN = "drawn", _("Drawn with a known chance")
-    FILTER = "filter", _("Those that match a filter")
-    BY_HAND = "by_hand", _("Named one by one")
-    TRIAGE = "triage", _("Left to people by a judge")
-    FLIPPED = "flipped", _("A judge decided them differently than before")
-    DISPUTED = "disputed", _("People or judges disagreed on them")
-    FLAGGED = "flagged", _("Somebody flagged them")
+    DRAWN = "drawn", _("Drawn with a known probability")
+    FILTER = "filter", _("Matching a filter")
+    BY_HAND = "by_hand", _("Listed by ID")
+    TRIAGE = "triage", _("Left to human review by a judge")
+    FLIPPED = "flipped", _("A judge’s decision changed")
+    DISPUTED = "disputed", _("Annotators or judges disagreed")
+    FLAGGED = "flagged", _("Flagged")
     RETURNED = "returned", _("Labelled again")
     # Labels on an earlier version of the criterion are given anew: each came as the one that it renews.
-    RENEWED = "renewed", _("Labels given anew")
+    RENEWED = "renewed", _("Relabelled after a criterion change")
 
 
 # What may be said of a list of samples.
@@ -204,11 +205,11 @@ class BatchCriterion(models.Model):
 
 
 class HowDeclared(models.TextChoices):
-    ALL = "all", _("All samples there were have been labelled")
-    RANDOM = "random", _("They were drawn at random")
-    COLUMN = "column", _("Each sample’s chance of being drawn is in its metadata")
+    ALL = "all", _("All available samples were labelled")
+    RANDOM = "random", _("Drawn at random")
+    COLUMN = "column", _("Each sample’s probability is in its metadata")
     # Takes an earlier word back; never stored.
-    UNKNOWN = "unknown", _("Not known: they count in no guarantee")
+    UNKNOWN = "unknown", _("Unknown: not counted in guarantees")
 
 
 class DeclaredDraw(models.Model):
@@ -252,10 +253,10 @@ class TaskStatus(models.TextChoices):
     PENDING = "pending", _("Pending")
     IN_PROGRESS = "in_progress", _("In progress")
     SUBMITTED = "submitted", _("Submitted")
-    RETURNED = "returned", _("Returned")
+    RETURNED = "returned", _("Sent back")
     SKIPPED = "skipped", _("Skipped")
     # Taken from its annotator and given to another. Its labels stay stored, and count for nothing.
-    RELEASED = "released", _("Handed on")
+    RELEASED = "released", _("Reassigned")
 
 
 class Purpose(models.TextChoices):
@@ -263,7 +264,7 @@ class Purpose(models.TextChoices):
 
     LABEL = "label", _("Label")
     # The answers are known: it measures the annotator.
-    GOLD = "gold", _("Gold")
+    GOLD = "gold", _("Known answer")
     # The annotator labelled it before: it measures how steady they are.
     REPEAT = "repeat", _("Repeat")
 

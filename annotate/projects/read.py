@@ -32,7 +32,7 @@ def criterion_names(project: Project | int) -> dict[str, str]:
 
 
 def one_criterion(project: Project, key: str) -> Criterion:
-    refusal = Http404(_("This project has no criterion “%(key)s”.") % {"key": key})
+    refusal = Http404(_("Criterion “%(key)s” not found in this project.") % {"key": key})
     return first_or_raise(current_criteria(project).filter(key=key), refusal)
 
 

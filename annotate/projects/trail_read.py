@@ -366,7 +366,7 @@ def read_filter(
     no_user = Invalid("unknown_user", _("“%(name)s” has done nothing in this project.") % {"name": person[:80]})
     actors = AuditEntry.objects.filter(project=project).values("actor")
     people = User.objects.filter(Q(raters__project=project) | Q(pk__in=actors)).distinct()
-    no_sample = Invalid("unknown_sample", _("This project has no sample “%(name)s”.") % {"name": sample[:80]})
+    no_sample = Invalid("unknown_sample", _("Sample “%(name)s” not found in this project.") % {"name": sample[:80]})
     samples = Sample.objects.filter(project=project, external_id=sample)
     return TrailFilter(
         person=first_or_raise(people.filter(username=person), no_user) if person else None,

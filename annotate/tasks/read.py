@@ -175,7 +175,7 @@ def people_of(batch: Batch) -> QuerySet[User]:
 
 def one_task(batch: Batch, task_id: int, *, reader: Reader) -> Task:
     tasks = Task.objects.filter(batch=batch, pk=task_id).select_related("sample", "annotator", "batch")
-    task = first_or_raise(tasks, Http404(_("This batch has no such task.")))
+    task = first_or_raise(tasks, Http404(_("Task not found in this batch.")))
     return without_words([task], batch.project, reader=reader)[0]
 
 

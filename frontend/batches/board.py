@@ -38,7 +38,7 @@ def outlook(seen: Forecast) -> list[str]:
         # A weekday where that is clear, else the date.
         form = "l" if seen.done_on - seen.today < timedelta(days=7) else "DATE_FORMAT"
         day = formats.date_format(seen.done_on, form)
-        said.append(_("At the pace of the last 7 days, it will be done around %(day)s.") % {"day": day})
+        said.append(_("At the pace of the last 7 days, it will be finished around %(day)s.") % {"day": day})
     return said
 
 
@@ -58,7 +58,7 @@ def duration(seconds: float) -> str:
 def _row(board: PersonBoard) -> dict[str, Any]:
     return {
         "board": board,
-        "pace": _("%(n)s an hour") % {"n": formats.number_format(board.pace, 1)} if board.pace is not None else "",
+        "pace": _("%(n)s per hour") % {"n": formats.number_format(board.pace, 1)} if board.pace is not None else "",
         "per_task": duration(board.seconds_per_task) if board.seconds_per_task is not None else "",
         "per_unit": _seconds(board.seconds_per_unit) if board.seconds_per_unit is not None else "",
         **{name: share(getattr(board, name)) for name in ("agreement", "gold", "steadiness")},
@@ -71,12 +71,12 @@ def _seconds(seconds: float) -> str:
 
 
 def share(estimate: Estimate) -> dict[str, str | None]:
-    """An estimate as percent: "86 %", "74–93 %", "42 units". text None: not enough yet."""
+    """An estimate as percent: "86%", "74–93%", "42 units". text None: not enough yet."""
     interval = ""
     if estimate.low is not None and estimate.high is not None:
-        interval = f"{100 * estimate.low:.0f}–{100 * estimate.high:.0f} %"
+        interval = f"{100 * estimate.low:.0f}–{100 * estimate.high:.0f}%"
     return {
-        "text": None if estimate.value is None else f"{100 * estimate.value:.0f} %",
+        "text": None if estimate.value is None else f"{100 * estimate.value:.0f}%",
         "interval": "" if estimate.value is None else interval,
         "units": ngettext("%(n)d unit", "%(n)d units", estimate.n) % {"n": estimate.n},
     }

@@ -21,8 +21,8 @@ from frontend.base.spelling import metadata_key
 
 METHODS = (
     ("all", _("All samples")),
-    ("filter", _("Those whose metadata match the choice below")),
-    ("random", _("A random draw (of those that match, if something is chosen below)")),
+    ("filter", _("Samples whose metadata match the selection below")),
+    ("random", _("Random draw (from matching samples, if you select metadata below)")),
 )
 
 
@@ -41,14 +41,14 @@ class WhoLabelsForm(forms.Form):
         label=_("Annotators"),
         queryset=User.objects.none(),
         widget=forms.CheckboxSelectMultiple,
-        error_messages={"required": _("Choose who labels this batch.")},
+        error_messages={"required": _("Select at least one annotator.")},
     )
     overlap = forms.IntegerField(
-        label=_("Overlap"),
+        label=_("Annotators per sample"),
         min_value=1,
         max_value=100,
         initial=2,
-        help_text=_("How many people label each sample. Agreement can be measured from 2 on."),
+        help_text=_("How many annotators label each sample. Measuring agreement needs at least 2."),
     )
 
     def __init__(self, project: Project, *args: Any, **kwargs: Any) -> None:
@@ -83,100 +83,92 @@ class BatchForm(WhoLabelsForm):
     """Name, people and overlap are all that has to be given; the rest has the values that suit most batches."""
 
     method = forms.ChoiceField(label=_("Samples"), choices=METHODS, initial="all", widget=forms.RadioSelect)
-    n = forms.IntegerField(label=_("How many to draw"), min_value=1, required=False)
+    n = forms.IntegerField(label=_("Number to draw"), min_value=1, required=False)
     seed = forms.IntegerField(
-        label=_("Seed of the draw"),
+        label=_("Random seed"),
         min_value=0,
         max_value=MAX_SEED,
         required=False,
-        help_text=_("The same seed draws the same samples again. Empty: one is drawn and kept."),
+        help_text=_("The same seed draws the same samples. Leave empty to generate one."),
     )
     criteria = forms.ModelMultipleChoiceField(
         label=_("Criteria"),
         queryset=Criterion.objects.none(),
         widget=forms.CheckboxSelectMultiple,
-        error_messages={"required": _("Choose at least one criterion to ask.")},
+        error_messages={"required": _("Select at least one criterion.")},
     )
     overlap_percent = _percent(
-        _("Samples with that overlap, in percent"),
+        _("Samples with that many annotators (%)"),
         100,
-        _("A random share; one person labels each of the others. 20 % is usual when labels are costly."),
+        _("Chosen at random; the others get one annotator. Typically 20% when labels are costly."),
     )
     strategy = forms.ChoiceField(
-        label=_("Who gets which sample"),
+        label=_("Assignment"),
         initial=Strategy.BALANCED,
         widget=forms.RadioSelect,
         choices=(
-            (Strategy.BALANCED, _("Balanced: everybody gets their own list now, all of the same length")),
-            (Strategy.PULL, _("Queue: whoever is at work gets the next sample, so that quick people do more")),
+            (Strategy.BALANCED, _("Balanced: tasks are split evenly up front")),
+            (Strategy.PULL, _("Queue: annotators take the next sample when ready")),
         ),
     )
     lease_minutes = forms.IntegerField(
-        label=_("Minutes until a sample goes back to the queue"),
+        label=_("Return to queue after (minutes)"),
         min_value=1,
         max_value=MAX_LEASE_MINUTES,
         initial=30,
-        help_text=_(
-            "For the queue only: how long somebody may leave a sample untouched before another person gets it."
-        ),
+        help_text=_("Queue only. Untouched samples then go to another annotator."),
     )
     tag_key = forms.ChoiceField(
         label=_("Expertise"),
         required=False,
-        help_text=_(
-            "The metadata key that says what one must know about. Each sample goes only to people who have its value "
-            "as expertise, as set on the page of members."
-        ),
+        help_text=_("Metadata key for required expertise. Samples go only to members who have it (see Members)."),
     )
     gold_percent = _percent(
-        _("Samples with known answers, in percent"),
+        _("Samples with known answers (%)"),
         0,
-        _(
-            "Mixed in unannounced, as a share of each person’s own samples, to see how often they are right. "
-            "5 % is usual."
-        ),
+        _("Hidden quality checks, as a share of each annotator’s samples. Typically 5%."),
     )
     gold_feedback = forms.BooleanField(
-        label=_("Tell people the known answer once they have submitted"),
+        label=_("Show the known answer after submission"),
         required=False,
-        help_text=_("They learn from it; later known answers then measure what they learned."),
+        help_text=_("Annotators learn from it, so later checks measure what they learned."),
     )
     repeat_percent = _percent(
-        _("Samples that come a second time, in percent"),
+        _("Repeated samples (%)"),
         0,
-        _("To the same person, later, to see how steady they are."),
+        _("Shown again later to the same annotator, to measure self-agreement."),
     )
     consensus = forms.ChoiceField(
-        label=_("What settles a unit"),
+        label=_("Consensus rule"),
         initial=ConsensusRule.MAJORITY,
         widget=forms.RadioSelect,
         choices=(
-            (ConsensusRule.MAJORITY, _("More than half of its labels agree")),
-            (ConsensusRule.UNANIMOUS, _("All of its labels agree; a reviewer sees the rest")),
-            (ConsensusRule.THRESHOLD, _("The share set below agrees; a reviewer sees the rest")),
+            (ConsensusRule.MAJORITY, _("Majority vote")),
+            (ConsensusRule.UNANIMOUS, _("Unanimous; otherwise a reviewer decides")),
+            (ConsensusRule.THRESHOLD, _("Minimum agreement, set below; otherwise a reviewer decides")),
         ),
     )
     settle_percent = forms.IntegerField(
-        label=_("Share that has to agree, in percent"),
+        label=_("Minimum agreement (%)"),
         min_value=51,
         max_value=100,
         initial=80,
-        help_text=_("For the last rule only. More than half, so that no two answers can reach it."),
+        help_text=_("Last rule only. More than 50, so that only one option can reach it."),
     )
     settle_votes = forms.IntegerField(
-        label=_("Least number of labels"),
+        label=_("Minimum number of labels"),
         min_value=1,
         max_value=MAX_SETTLE_VOTES,
         initial=2,
-        help_text=_("For the last rule only. “Can’t tell” is no label. With fewer, a reviewer decides."),
+        help_text=_("Last rule only. “Can’t tell” doesn’t count. With fewer labels, a reviewer decides."),
     )
 
     single_labels = forms.BooleanField(
-        label=_("The label of one person settles a unit"),
+        label=_("A single label resolves a unit"),
         required=False,
         help_text=_(
-            "For batches of one expert. Otherwise reports leave out what one person alone labelled, until a reviewer "
-            "approves it. Reports say that you decided this."
+            "For batches with one expert. Otherwise reports exclude units with one label until a reviewer "
+            "approves them. Reports name you as deciding this."
         ),
     )
 
@@ -190,7 +182,7 @@ class BatchForm(WhoLabelsForm):
         criteria.label_from_instance = _with_unit  # type: ignore[attr-defined]
         criteria.initial = [criterion.pk for criterion in criteria.queryset]  # type: ignore[attr-defined]
         keys = [known.key for known in self.known]
-        self.fields["tag_key"].choices = [("", _("none needed")), *((key, metadata_key(key)) for key in keys)]  # type: ignore[attr-defined]
+        self.fields["tag_key"].choices = [("", _("none required")), *((key, metadata_key(key)) for key in keys)]  # type: ignore[attr-defined]
 
     def metadata_fields(self) -> list[forms.BoundField]:
         return [self[f"meta_{index}"] for index in range(len(self.known))]
@@ -256,7 +248,7 @@ IN_QUEUE = "-"
 
 
 class TaskFilter(forms.Form):
-    person = forms.ChoiceField(label=_("Person"), required=False)
+    person = forms.ChoiceField(label=_("Annotator"), required=False)
     status = forms.ChoiceField(
         label=_("State"), required=False, choices=[("", _("all")), *TaskStatus.choices], initial=""
     )
@@ -264,7 +256,7 @@ class TaskFilter(forms.Form):
     def __init__(self, batch: Batch, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         people = [(user.username, user.name) for user in people_of(batch)]
-        self.fields["person"].choices = [("", _("everybody")), *people, (IN_QUEUE, _("nobody yet"))]  # type: ignore[attr-defined]
+        self.fields["person"].choices = [("", _("Everyone")), *people, (IN_QUEUE, _("Unassigned"))]  # type: ignore[attr-defined]
 
     def chosen(self) -> dict[str, Any]:
         """As annotate.tasks.read.task_rows takes it; what can't be understood is no filter."""
@@ -279,12 +271,12 @@ class TaskFilter(forms.Form):
 class MoveForm(forms.Form):
     """Ticked tasks go to one person."""
 
-    task = forms.TypedMultipleChoiceField(coerce=int, error_messages={"required": _("Tick the tasks to hand on.")})
+    task = forms.TypedMultipleChoiceField(coerce=int, error_messages={"required": _("Select tasks to reassign.")})
     to = forms.ModelChoiceField(
-        label=_("Hand the ticked tasks on to"),
+        label=_("Reassign selected tasks to"),
         queryset=User.objects.none(),
-        empty_label=_("choose a person"),
-        error_messages={"required": _("Choose who gets them.")},
+        empty_label=_("Select an annotator"),
+        error_messages={"required": _("Select an annotator.")},
     )
 
     def __init__(self, project: Project, sent: Any = None) -> None:
@@ -297,10 +289,10 @@ class MoveForm(forms.Form):
 
 class ReturnForm(forms.Form):
     message = forms.CharField(
-        label=_("What should they do?"),
+        label=_("Message to the annotator"),
         max_length=10_000,
         widget=forms.Textarea({"rows": 4}),
-        help_text=_("They read it beside the task. Its labels don’t count until it is submitted again."),
+        help_text=_("Shown beside the task. Its labels don’t count until it is resubmitted."),
     )
 
 
@@ -311,25 +303,23 @@ class ExtendForm(forms.Form):
         label=_("Due date"), required=False, widget=forms.DateInput({"type": "date"}, format="%Y-%m-%d")
     )
     annotators = forms.ModelMultipleChoiceField(
-        label=_("More people"),
+        label=_("Add annotators"),
         queryset=User.objects.none(),
         required=False,
         widget=forms.CheckboxSelectMultiple,
-        help_text=_(
-            "In a balanced batch they take over tasks that nobody has begun, so that everybody has about as many left."
-        ),
+        help_text=_("In a balanced batch, they take over unstarted tasks until all have about the same number left."),
     )
     samples = forms.ChoiceField(
-        label=_("More samples"),
+        label=_("Add samples"),
         widget=forms.RadioSelect,
         initial="none",
         choices=(
             ("none", _("None")),
-            ("all", _("All samples of the project that are not in this batch yet")),
-            ("random", _("A random draw")),
+            ("all", _("All project samples not in this batch")),
+            ("random", _("Random draw")),
         ),
     )
-    n = forms.IntegerField(label=_("How many to draw"), min_value=1, required=False)
+    n = forms.IntegerField(label=_("Number to draw"), min_value=1, required=False)
 
     def __init__(self, batch: Batch, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)

@@ -23,13 +23,13 @@ class DrawGoldForm(forms.Form):
     criterion = forms.ModelChoiceField(
         label=gettext_lazy("Criterion"), queryset=Criterion.objects.none(), empty_label=None
     )
-    n = forms.IntegerField(label=gettext_lazy("How many to draw"), min_value=1)
+    n = forms.IntegerField(label=gettext_lazy("Number to draw"), min_value=1)
     seed = forms.IntegerField(
-        label=gettext_lazy("Seed of the draw"),
+        label=gettext_lazy("Random seed"),
         min_value=0,
         max_value=MAX_SEED,
         required=False,
-        help_text=gettext_lazy("The same seed draws the same units again. Empty: one is drawn and kept."),
+        help_text=gettext_lazy("The same seed draws the same units. Leave empty to generate one."),
     )
 
     def __init__(self, project: Project, *args: Any, **kwargs: Any) -> None:
@@ -46,7 +46,7 @@ def known(page: ProjectPage) -> HttpResponse:
     if form.is_valid():
         with RefusalsShown(form):
             drawn = gold_from_verdicts(actor=page.user, project=page.project, **form.cleaned_data)
-            said = ngettext("%(n)d known answer was drawn.", "%(n)d known answers were drawn.", len(drawn))
+            said = ngettext("%(n)d known answer drawn.", "%(n)d known answers drawn.", len(drawn))
             messages.success(page.request, said % {"n": len(drawn)})
             return page.redirect("gold")
     rows = page.rows(known_answers(page.project, reader=page.user))
@@ -72,7 +72,7 @@ def _row(answer: GoldAnswer) -> dict[str, Any]:
 
 @project_view("batches", post="gold.change")
 def remove(page: ProjectPage, gold_id: int) -> HttpResponse:
-    done = _("The known answer is removed; nobody is measured by it from now on.")
+    done = _("Known answer removed. It is no longer used for checks.")
     page.attempt(lambda: remove_gold(actor=page.user, project=page.project, gold_id=gold_id), done)
     return page.redirect("gold")
 

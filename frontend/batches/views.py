@@ -45,20 +45,23 @@ from frontend.batches.forms import BatchForm, ExtendForm, MoveForm, ReturnForm, 
 
 # Step in the address -> what does it, and what is said then.
 STEPS: dict[str, tuple[Callable[..., Batch | HandedOn], Any]] = {
-    "open": (open_batch, gettext_lazy("Batch %(n)d is open: its tasks wait for the annotators.")),
-    "adjudicate": (start_adjudication, gettext_lazy("Labelling in batch %(n)d has ended; reviewers settle the rest.")),
-    "pause": (pause_batch, gettext_lazy("Batch %(n)d is paused: nobody labels until it is resumed.")),
-    "resume": (resume_batch, gettext_lazy("Batch %(n)d goes on.")),
+    "open": (open_batch, gettext_lazy("Batch %(n)d is open. Its tasks are ready for annotators.")),
+    "adjudicate": (
+        start_adjudication,
+        gettext_lazy("Labelling in batch %(n)d has ended. Reviewers now decide the disputed units."),
+    ),
+    "pause": (pause_batch, gettext_lazy("Batch %(n)d is paused. Resume it to continue labelling.")),
+    "resume": (resume_batch, gettext_lazy("Batch %(n)d resumed.")),
     "count-single-labels": (
         count_single_labels,
-        gettext_lazy("Single labels settle units of batch %(n)d. Reports say that you said so."),
+        gettext_lazy("Single labels now resolve units of batch %(n)d. Reports name you as deciding this."),
     ),
     "discount-single-labels": (
         discount_single_labels,
-        gettext_lazy("Single labels no longer settle units of batch %(n)d."),
+        gettext_lazy("Single labels no longer resolve units of batch %(n)d."),
     ),
     "close": (close_batch, gettext_lazy("Batch %(n)d is closed.")),
-    "reopen": (reopen_batch, gettext_lazy("Batch %(n)d is open again.")),
+    "reopen": (reopen_batch, gettext_lazy("Batch %(n)d reopened.")),
 }
 # Steps that end what people are at: GET asks first, and says what stops.
 ENDINGS = {
@@ -82,7 +85,7 @@ def new(page: ProjectPage) -> HttpResponse:
             batch = create_batch(
                 project=page.project, selection=form.selection(), created_by=page.user, **form.options()
             )
-            said = _("Batch %(n)d is a draft. Open it to make the tasks.")
+            said = _("Batch %(n)d is a draft. Open it to create the tasks.")
             messages.success(page.request, said % {"n": batch.number})
             return page.redirect("batch", batch.number)
     known = known_answers(page.project, reader=SYSTEM).count()
@@ -184,8 +187,8 @@ def _moved(tasks: HandedOn) -> list[str]:
     if tasks.handed_on:
         said.append(
             ngettext(
-                "%(n)d open task of people who have left goes to others.",
-                "%(n)d open tasks of people who have left go to others.",
+                "%(n)d unfinished task of former members was reassigned.",
+                "%(n)d unfinished tasks of former members were reassigned.",
                 tasks.handed_on,
             )
             % {"n": tasks.handed_on}
@@ -193,8 +196,8 @@ def _moved(tasks: HandedOn) -> list[str]:
     if tasks.given_up:
         said.append(
             ngettext(
-                "%(n)d of theirs nobody else can do; its sample gets one label fewer.",
-                "%(n)d of theirs nobody else can do; their samples get one label fewer.",
+                "%(n)d could not be reassigned; its sample gets one label fewer.",
+                "%(n)d could not be reassigned; their samples get one label fewer.",
                 tasks.given_up,
             )
             % {"n": tasks.given_up}
@@ -259,9 +262,9 @@ def tasks(page: ProjectPage, number: int) -> HttpResponse:
         ids, to = form.cleaned_data["task"], form.cleaned_data["to"]
         with RefusalsShown(form):
             if batch.tasks.filter(pk__in=ids).count() != len(set(ids)):
-                raise Http404(_("This batch has no such task."))
+                raise Http404(_("Task not found in this batch."))
             moved = reassign_tasks(actor=page.user, project=page.project, task_ids=ids, to=to)
-            said = ngettext("%(n)d task now goes to %(name)s.", "%(n)d tasks now go to %(name)s.", len(moved))
+            said = ngettext("%(n)d task reassigned to %(name)s.", "%(n)d tasks reassigned to %(name)s.", len(moved))
             messages.success(page.request, said % {"name": to.name, "n": len(moved)})
             return _back(page, number)
     return page.render("batches/batch_tasks.html", _listed(page, batch, form), status=status_of(form))
@@ -302,7 +305,7 @@ def send_back(page: ProjectPage, number: int, task_id: int) -> HttpResponse:
     if form.is_valid():
         with RefusalsShown(form):
             return_task(actor=page.user, project=page.project, task_id=task_id, message=form.cleaned_data["message"])
-            said = _("The task is back with %(name)s.")
+            said = _("Task sent back to %(name)s.")
             messages.success(page.request, said % {"name": task.annotator.name if task.annotator else ""})
             return _back(page, number)
     return page.render("batches/task_return.html", {"batch": batch, "task": task, "form": form}, status=status_of(form))

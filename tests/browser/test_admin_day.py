@@ -107,7 +107,7 @@ def _return_a_task(page: Page, desk: Desk) -> None:
     type_into(page, "[name=message]", "Look at the second claim.")
     press(page, "main button[type=submit]")
     page.wait_for_url("**/tasks/")
-    assert "The task is back with ana." in page.inner_text("main")
+    assert "Task sent back to ana." in page.inner_text("main")
     returned = Task.objects.get(status="returned")
     assert (returned.annotator, returned.return_message) == (desk.ana, "Look at the second claim.")
 

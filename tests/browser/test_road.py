@@ -124,7 +124,7 @@ def _open_a_batch(page: Page, url: str) -> None:
     for name in ("ana", "ben"):
         page.get_by_label(name, exact=False).first.check()
     page.locator("[name=overlap]").fill("2")
-    page.get_by_role("button", name="Make the draft").click()
+    page.get_by_role("button", name="Create draft").click()
     page.get_by_role("button", name="Open").first.click()
     page.wait_for_selector(".badge:has-text('Open')")
 

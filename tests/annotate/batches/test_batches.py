@@ -107,7 +107,7 @@ def test_a_list_is_of_the_projects_own_samples_in_import_order(ten: World) -> No
     assert batch.selection == {"method": "list", "n": 2, "note": "They look odd.", "came": "by_hand"}
     assert [row.sample.external_id for row in batch.batch_samples.all()] == ["s1", "s3"]
     # s99 is a sample of another project.
-    with pytest.raises(Invalid, match="no sample “s11” and 1 more"):
+    with pytest.raises(Invalid, match="Sample “s11” and 1 more not found"):
         chosen(ten, {"method": "list", "samples": ["s1", "s99", "s11"]})
     with pytest.raises(Invalid, match="and 69999 more"):
         chosen(ten, {"method": "list", "samples": [f"x{number}" for number in range(70_000)]})
@@ -197,7 +197,7 @@ def test_a_batch_is_due_today_or_later(world: World) -> None:
     for due in (0, 1, 400):
         assert make(due).due_date == today + timedelta(days=due)
     for due in (-1, -400):
-        with pytest.raises(Invalid, match=rf"has passed: it is {today} \(UTC\)") as refused:
+        with pytest.raises(Invalid, match=rf"has passed; today is {today} \(UTC\)") as refused:
             make(due)
         assert refused.value.code == "past_due_date"
     assert Batch.objects.count() == 3
@@ -265,7 +265,7 @@ def assigned(batch: Batch) -> list[tuple[int, int]]:
 def test_a_batch_that_asks_about_nothing_does_not_open(world: World, criterion: str) -> None:
     make_samples(world.project, 2, claims=[], contexts=[])
     batch = world.batch(criteria=[criterion, "grade"], opened=False)
-    with pytest.raises(Conflict, match=f"“{criterion}” asks about each") as refused:
+    with pytest.raises(Conflict, match=f"“{criterion}” applies to each") as refused:
         open_batch(batch=batch)
     assert refused.value.code == "nothing_to_ask"
     batch.refresh_from_db()
@@ -345,7 +345,7 @@ def test_a_batch_with_labels_can_not_be_deleted(world: World) -> None:
     make_sample(world.project)
     batch = world.batch()
     finish(batch.tasks.first())
-    with pytest.raises(Conflict, match="carries 3 labels") as refused:
+    with pytest.raises(Conflict, match="has 3 labels") as refused:
         delete_batch(batch=batch)
     assert refused.value.details == {"labels": 3}
     assert batch.tasks.count() == 2

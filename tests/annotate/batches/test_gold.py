@@ -166,7 +166,7 @@ def test_gold_comes_again_only_where_its_answer_was_not_shown(world: World, feed
     for task in first.tasks.order_by("position"):
         finish(task, grade=2)
     if feedback:
-        with pytest.raises(Conflict, match="Nobody in this batch can be measured"):
+        with pytest.raises(Conflict, match="No annotator here can be checked"):
             open_with_gold(world, annotators=[world.ann])
     else:
         assert gold_of(open_with_gold(world, annotators=[world.ann]), world.ann) == [known]
@@ -258,7 +258,7 @@ def test_gold_that_an_annotator_labels_anyway_is_not_their_gold(world: World) ->
 
 def test_a_batch_without_any_gold_does_not_open(world: World) -> None:
     make_samples(world.project, 3)
-    with pytest.raises(Conflict, match="No sample has a known answer"):
+    with pytest.raises(Conflict, match="No sample has known answers"):
         world.batch(gold_share=0.5)
 
 

@@ -244,7 +244,7 @@ def test_a_column_that_holds_no_chance_is_refused_by_sample(world: World, grade:
     label_elsewhere(grade, "s1", "s2")
     Sample.objects.filter(external_id="s1").update(metadata={"weight": 1})
     Sample.objects.filter(external_id="s2").update(metadata={} if said is None else {"weight": said})
-    with pytest.raises(Invalid, match=r"“s2” has “.*” under “weight”") as refused:
+    with pytest.raises(Invalid, match=r"“s2” has “.*” in “weight”") as refused:
         declare_draw(criterion=grade, how="column", column="weight")
     assert refused.value.code == "bad_chance"
     assert not DeclaredDraw.objects.exists()
@@ -292,7 +292,7 @@ def test_the_command_names_who_said_so(world: World, grade: Criterion, capsys: p
     call_command("declare_draw", "desk", criterion="grade", how="all", by="alice")
     assert capsys.readouterr().out == "grade: 1 labelled samples have a known chance, 0 count in no guarantee.\n"
     assert drawn_samples(grade).by[0].by == world.alice.name
-    with pytest.raises(CommandError, match="Say of how many samples"):
+    with pytest.raises(CommandError, match="Give the population size"):
         call_command("declare_draw", "desk", criterion="grade", how="random")
 
 

@@ -299,7 +299,7 @@ def test_a_decision_on_an_untouched_unit_is_carried(labelled: World) -> None:
     assert (carried.value, carried.method, carried.decided_by, carried.state) == (
         "no", "adjudicated", labelled.rita, "settled",
     )  # fmt: skip
-    assert carried.reason == "Page 4. (carried from version 1)"
+    assert carried.reason == "Page 4. (carried over from version 1)"
     assert {vote["label"] for vote in carried.votes} == set(
         Label.objects.filter(criterion__version=2, sample=carried.sample, unit=carried.unit).values_list(
             "pk", flat=True
@@ -479,7 +479,7 @@ def test_a_second_call_carries_nothing_twice(labelled: World) -> None:
 def test_a_version_that_another_admin_made_is_not_overwritten(labelled: World) -> None:
     seen = support(labelled)
     add_criteria(project=labelled.project, specs=[changed(prompt="Meanwhile?")], actor=labelled.alice)
-    with pytest.raises(Stale, match="version 2"):
+    with pytest.raises(Stale, match="Version 2"):
         change_criterion(
             actor=labelled.alice, project=labelled.project, seen=seen, spec=without("unsure"), choices=Choices()
         )

@@ -154,7 +154,7 @@ def test_the_page_and_the_api_say_what_was_handed_on(world: World, client: Clien
         held = batch.tasks.filter(annotator=user).count()
         if user == world.ben:
             shown = client.post("/p/desk/batches/1/reopen/", follow=True).content.decode()
-            assert "1 open task of people who have left goes to others." in shown
+            assert "1 unfinished task of former members was reassigned." in shown
         else:
             reply = client.post("/api/projects/desk/batches/1/reopen/", content_type="application/json").json()
             assert (reply["status"], reply["handed_on"], reply["given_up"]) == ("open", 2, 0)

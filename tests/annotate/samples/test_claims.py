@@ -252,7 +252,7 @@ def test_a_batch_without_any_claim_left_does_not_open(world: World, sample: Samp
     for claim in (0, 1):
         edit(world, sample, {"op": "drop", "claim": claim}, claim + 1)
     batch = world.batch(opened=False)
-    with pytest.raises(Conflict, match="no sample of this batch has one"):
+    with pytest.raises(Conflict, match="no sample in this batch has one"):
         open_batch(batch=batch)
 
 

@@ -180,8 +180,8 @@ def test_criteria_about_the_answer_do_not_ask_them(world: World) -> None:
     assert expected == {"support": (4, 2), "grade": (2, 2), "relevance": (6, 0), "fact_in_answer": (2, 2)}
     assert progress["left_out"] == 1
     page = as_user(world.alice).get(f"/p/desk/batches/{number}/").content.decode()
-    assert "2 samples have no answer. Not asked of them: Support, Grade, Fact in answer." in page
-    assert "1 sample has nothing that this batch asks about, and gets no task." in page
+    assert "2 samples have no answer. Criteria skipped for them: Support, Grade, Fact in answer." in page
+    assert "1 sample has no units for these criteria and gets no task." in page
 
 
 def test_a_task_without_an_answer_is_labelled_to_its_verdict(world: World) -> None:
@@ -207,7 +207,7 @@ def test_a_batch_that_asks_nothing_says_so(world: World, key: str) -> None:
     refused = opened(world, batch(world, key))
     assert refused.status_code == 409
     assert refused.json()["error"]["code"] == "nothing_to_ask"
-    assert refused.json()["error"]["message"] == f"“{key}” is about the answer, and no sample of this batch has one."
+    assert refused.json()["error"]["message"] == f"“{key}” applies to the answer, but no sample in this batch has one."
     assert not Task.objects.exists()
 
 
@@ -219,8 +219,8 @@ def test_the_plan_of_a_batch_counts_what_is_asked(world: World) -> None:
         "settle_percent": 60, "settle_votes": 2, "lease_minutes": 30, "gold_percent": 0, "repeat_percent": 0,
     }  # fmt: skip
     page = as_user(world.alice).post("/p/desk/batches/new/preview/", form).content.decode()
-    assert "2 tasks for 2 people" in page
-    assert "2 samples are left out: they have nothing that these questions ask about. 2 of them have no answer." in page
+    assert "2 tasks for 2 annotators" in page
+    assert "2 samples are excluded: they have no units for these criteria. 2 of them have no answer." in page
 
 
 def test_extending_a_batch_makes_no_empty_tasks(world: World) -> None:

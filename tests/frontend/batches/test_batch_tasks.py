@@ -60,8 +60,8 @@ def test_all_or_none(alice: User, bea: User, rita: User, batch: Batch, ben: User
     for sent, status, said in (
         ({"task": [pending.pk, done.pk], "to": rita.pk}, 409, "Only a task that nobody has finished"),
         ({"task": [pending.pk], "to": bea.pk}, 409, "has, or had, this sample"),
-        ({"task": [pending.pk]}, 422, "Choose who gets them"),
-        ({"to": rita.pk}, 422, "Tick the tasks"),
+        ({"task": [pending.pk]}, 422, "Select an annotator."),
+        ({"to": rita.pk}, 422, "Select tasks to reassign"),
         ({"task": ["x"], "to": rita.pk}, 422, "Select a valid choice"),
     ):
         reply = as_user(alice).post(URL, sent)
@@ -83,7 +83,7 @@ def test_a_task_of_another_batch_is_not_there(alice: User, rita: User, batch: Ba
 
 def test_a_reviewer_looks_and_returns_but_moves_nothing(rita: User, alice: User, done: Task) -> None:
     text = as_user(rita).get(URL).content.decode()
-    assert "Hand on" not in text
+    assert ">Reassign<" not in text
     assert f"{URL}{done.pk}/return/" in text
     assert as_user(rita).post(URL, {"task": [done.pk], "to": alice.pk}).status_code == 403
 
@@ -94,7 +94,7 @@ def test_returns_a_task_with_a_message(alice: User, rita: User, ben: User, done:
     assert "Send this task back to <bdi>Ben</bdi>?" in client.get(url).content.decode()
     assert client.post(url, {"message": " "}).status_code == 422
     reply = client.post(url, {"message": "Look at the second claim again."}, follow=True)
-    assert "The task is back with Ben." in reply.content.decode()
+    assert "Task sent back to Ben." in reply.content.decode()
     done.refresh_from_db()
     assert (done.status, done.return_message, done.returned_by) == ("returned", "Look at the second claim again.", rita)
     # It says whose label it is about, which the project hides from reviewers.
@@ -114,7 +114,7 @@ def test_a_closed_batch_offers_nothing(alice: User, batch: Batch, done: Task) ->
     client = as_user(alice)
     client.post("/p/help/batches/1/close/")
     text = client.get(URL).content.decode()
-    assert "Hand on" not in text
+    assert ">Reassign<" not in text
     assert "/return/" not in text
 
 

@@ -19,10 +19,10 @@ def relevance(project: Project) -> Criterion:
 @pytest.mark.usefixtures("disputes")
 def test_draws_from_what_all_agreed_on(alice: User, relevance: Criterion) -> None:
     client = as_user(alice)
-    assert "No answer is known yet" in client.get(URL).content.decode()
+    assert "No known answers yet" in client.get(URL).content.decode()
     assert Verdict.objects.filter(criterion=relevance, state="settled").count() == 1
     reply = client.post(URL, {"criterion": relevance.pk, "n": 1, "seed": 3}, follow=True)
-    assert "1 known answer was drawn." in reply.content.decode()
+    assert "1 known answer drawn." in reply.content.decode()
     known = GoldAnswer.objects.get()
     assert (known.unit, known.value, known.created_by) == ("context:0", 3, alice)
     more = client.post(URL, {"criterion": relevance.pk, "n": 1})
@@ -44,18 +44,18 @@ def test_what_a_change_touched_is_shown_as_to_set_again(
 ) -> None:
     known = GoldAnswer.objects.create(sample=samples[0], unit="context:0", criterion=relevance, value=2)
     client = as_user(alice)
-    assert "To set again" not in client.get(URL).content.decode()
+    assert "Needs a new answer" not in client.get(URL).content.decode()
     add_criteria(project=project, specs=[{**content_of(relevance), "key": "relevance", "prompt": "How near?"}])
     text = client.get(URL).content.decode()
-    assert "To set again" in text
+    assert "Needs a new answer" in text
     assert "version 1" in text
-    assert "No answer is known yet" in text
+    assert "No known answers yet" in text
     listed = client.get("/api/projects/help/gold/?to_set_again=true").json()["results"]
     assert [(row["id"], row["version"]) for row in listed] == [(known.pk, 1)]
     assert client.get("/api/projects/help/gold/").json()["count"] == 0
     assert client.get("/api/projects/help/gold/?to_set_again=1").status_code == 422
     client.post(f"{URL}{known.pk}/remove/")
-    assert "To set again" not in client.get(URL).content.decode()
+    assert "Needs a new answer" not in client.get(URL).content.decode()
 
 
 def test_only_admins_know(project: Project, who_may: WhoMay) -> None:

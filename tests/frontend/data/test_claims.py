@@ -92,7 +92,7 @@ def test_through_the_samples_of_a_batch(rita: User, project: Project, draft: Bat
 
 
 def test_an_open_batch_offers_no_checking(rita: User, batch: Batch) -> None:
-    assert "Check the claims" not in as_user(rita).get(f"/p/help/batches/{batch.number}/").content.decode()
+    assert "Check claims" not in as_user(rita).get(f"/p/help/batches/{batch.number}/").content.decode()
 
 
 def test_the_queries_of_the_list_do_not_grow(rita: User, project: Project, ben: User) -> None:

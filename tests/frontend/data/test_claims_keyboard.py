@@ -150,7 +150,7 @@ def test_enter_checks_and_goes_on_to_the_end(
 
     page = new_page(rita)
     page.goto(f"/p/help/batches/{draft.number}/")
-    page.get_by_role("link", name="Check the claims").press("Enter")
+    page.get_by_role("link", name="Check claims").press("Enter")
     page.get_by_role("link", name="Begin").press("Enter")
     for at in range(4):
         expect(page.get_by_text(f"Sample {at + 1} of 4, {at} checked")).to_be_visible()

@@ -28,7 +28,7 @@ def test_an_admin_says_how_they_came_and_the_page_names_who(labelled: Project, a
     assert "3 of them labelled elsewhere, and how these were chosen is not known" in page.content.decode()
     refused = client.post(URL, {"how": "random", "population": "2"})
     assert refused.status_code == 422
-    assert "3 samples were labelled elsewhere" in refused.content.decode()
+    assert "at least the 3 samples with imported labels" in refused.content.decode()
     assert not DeclaredDraw.objects.exists()
     said = client.post(URL, {"how": "random", "population": "30"}, follow=True)
     assert f"3: drawn at random, declared by {alice.name} on " in said.content.decode()
@@ -48,5 +48,5 @@ def test_a_batch_says_whether_its_labels_count(project: Project, staff: Staff, a
     drawn = make_batch(project, [staff.ben])
     chosen = make_batch(project, [staff.ben], selection={"method": "list", "samples": ["s1"], "came": "flagged"})
     pages = {one: as_user(alice).get(f"/p/help/batches/{one.number}/").content.decode() for one in (drawn, chosen)}
-    assert "Drawn: counts in guarantees." in pages[drawn]
-    assert "Chosen: counts in no guarantee. Somebody flagged them." in pages[chosen]
+    assert "Randomly drawn: counted." in pages[drawn]
+    assert "Selected: not counted. Flagged." in pages[chosen]

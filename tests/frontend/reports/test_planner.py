@@ -118,8 +118,8 @@ def test_a_draw_that_is_another_one_by_now_is_shown_again(
 @pytest.mark.parametrize(
     ("change", "status", "said"),
     [
-        ({"annotators": []}, 422, "Choose who labels"),
-        ({"overlap": 3}, 422, "needs at least 3 people"),
+        ({"annotators": []}, 422, "Select at least one annotator"),
+        ({"overlap": 3}, 422, "need at least 3 annotators"),
         ({"name": ""}, 422, "This field is required"),
         ({"due_date": "2026-01-31"}, 422, "has passed"),
         ({"n": 99}, 422, "Only 80 samples have no labels"),

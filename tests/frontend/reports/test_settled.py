@@ -86,17 +86,17 @@ def test_disagreements_are_walked_through_in_the_report_that_one_came_from(world
 def test_an_admin_says_on_the_batch_that_one_label_is_enough_and_the_report_names_them(world: World) -> None:
     batch = Batch.objects.get()
     url = f"/p/desk/batches/{batch.number}/"
-    assert f"{CLICKED} units rest on one label each" in text(world, url)
+    assert f"{CLICKED} units have only one label" in text(world, url)
     client = as_user(world.alice)
     client.post(f"{url}count-single-labels/")
-    assert "rest on one label each." not in text(world, url)
-    assert "alice decided on" in text(world, url)
+    assert "have only one label." not in text(world, url)
+    assert "alice accepted single labels on" in text(world, url)
     freeze_report(criterion=world.criteria("grade")[0])
     page = text(world)
     assert f"{CLICKED} of them rest on one label each. alice decided on" in page
     assert "Left out until they are settled" not in page
     client.post(f"{url}discount-single-labels/")
-    assert f"{CLICKED} units rest on one label each" in text(world, url)
+    assert f"{CLICKED} units have only one label" in text(world, url)
     # A reviewer doesn't decide that.
     assert as_user(world.rita).post(f"{url}count-single-labels/").status_code == 403
 

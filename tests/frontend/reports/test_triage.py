@@ -144,8 +144,8 @@ def test_a_bad_form_says_why_and_keeps_what_was_typed(
     alice: User, ben: User, desk: Project, region: dict[str, Any]
 ) -> None:
     for change, said in (
-        ({"overlap": 2}, "needs at least 2 people"),
-        ({"annotators": []}, "Choose who labels"),
+        ({"overlap": 2}, "need at least 2 annotators"),
+        ({"annotators": []}, "Select at least one annotator"),
         ({"due_date": "2020-01-01"}, "has passed"),
     ):
         reply = as_user(alice).post(URL, sent(ben, **change))

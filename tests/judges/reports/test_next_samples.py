@@ -152,7 +152,7 @@ def test_nothing_is_left_to_draw_from(world: World, grade: Criterion) -> None:
 def test_chances_are_of_all_samples_of_a_batch_or_of_none(world: World, grade: Criterion) -> None:
     selection = {"method": "list", "samples": ["s100", "s101"]}
     people = {"annotators": world.annotators, "overlap": 1, "criteria": [grade], "project": world.project}
-    with pytest.raises(Invalid, match="Every sample of a draw"):
+    with pytest.raises(Invalid, match="A draw needs a probability"):
         create_batch(name="x", selection=selection, chances={"s100": (0.5, 1)}, **people)
     plain = create_batch(name="x", selection=selection, **people)
     assert set(plain.batch_samples.values_list("probability", "stratum")) == {(None, None)}
