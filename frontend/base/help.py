@@ -18,6 +18,7 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.urls import reverse
 from django.utils.safestring import SafeString, mark_safe
+from django.utils.translation import get_language
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 from markdown_it import MarkdownIt
@@ -103,7 +104,11 @@ def document(request: HttpRequest, name: str = "statistics") -> HttpResponse:
         )
     if name not in _names():
         raise Http404(_("Help page not found."))
-    return render(request, "base/help.html", {"document": _read(name)})
+    # Task pages are there in Chinese too, the references in English only.
+    language = get_language() or "en"
+    translated = f"{name}.{language.partition('-')[0]}"
+    shown, lang = (translated, language) if translated in _names() else (name, "en")
+    return render(request, "base/help.html", {"document": _read(shown), "document_language": lang})
 
 
 @cache

@@ -50,7 +50,7 @@ def test_a_figure_is_explained_where_its_link_says(rita: User) -> None:
 
 def test_the_contents_lead_to_the_sections(rita: User) -> None:
     text = as_user(rita).get("/help/statistics/").content.decode()
-    assert "<h1>What the figures mean</h1>" in text
+    assert '<h1 lang="en">What the figures mean</h1>' in text
     assert '<a href="#the-kappa-paradox">The kappa paradox</a>' in text
     assert set(re.findall(r'<li><a href="#([^"]+)"', text)) <= _anchors(text)
 
@@ -65,6 +65,24 @@ def test_an_example_comes_as_a_file(rita: User) -> None:
 @pytest.mark.parametrize("name", ["nothing", "../README", "statistics.md", "decisions"])
 def test_nothing_else_is_shown(name: str, rita: User) -> None:
     assert as_user(rita).get(f"/help/{name}/").status_code == 404
+
+
+def test_tasks_are_explained_in_the_readers_language(rita: User) -> None:
+    client = as_user(rita)
+    home = client.get("/").content.decode()
+    tasks = re.findall(r'href="(/help/tasks/[^"]+)"', home)
+    assert len(tasks) == 5
+    for language, title in (("en", "Label samples"), ("zh-hans", "标注样本")):
+        client.post("/language/", {"language": language})
+        assert f'<h1 lang="{language}">{title}</h1>' in client.get(tasks[0]).content.decode()
+    # The same tasks and the same steps in both.
+    documents = {path.name: path.read_text(encoding="utf-8") for path in (ROOT / "docs" / "tasks").iterdir()}
+    assert len(documents) == 10
+    for name, text in documents.items():
+        other = documents[name.replace(".zh.md", ".md") if ".zh." in name else name.replace(".md", ".zh.md")]
+        assert re.findall(r"^\d\.|^#+|^- ", text, re.MULTILINE) == re.findall(r"^\d\.|^#+|^- ", other, re.MULTILINE), (
+            name
+        )
 
 
 def test_one_has_to_be_logged_in() -> None:
