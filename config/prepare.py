@@ -10,6 +10,7 @@ import django
 from django.conf import settings
 from django.core.management import CommandError, call_command
 
+from config import env
 from config.staticfiles import page_files
 from config.tables import migrate
 from frontend.translation.catalogue import compile_catalogues
@@ -52,7 +53,7 @@ def main() -> None:
     except CommandError as error:
         sys.exit(f"Touchstone: {error}")
     collect_static()
-    call_command("load_demo")
+    call_command("load_demo", small=env.choice("DEMO", "full", ("full", "small")) == "small")
 
 
 if __name__ == "__main__":

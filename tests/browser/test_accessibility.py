@@ -226,7 +226,7 @@ NO_PAGES = {
 def world(standing_app: LiveApp) -> dict[str, Any]:
     """The demo with a report, a look, a certificate, a release and imports; and a project with next to nothing in it,
     whose texts are longer than any window."""
-    call_command("load_demo", verbosity=0)
+    call_command("load_demo", small=True, verbosity=0)
     demo = Project.objects.get(slug="demo")
     alma, remy, ana = (User.objects.get(username=name) for name in ("alma", "remy", "ana"))
     stan = User.objects.create_user("stan", password="a long password")

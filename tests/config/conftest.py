@@ -26,9 +26,11 @@ def data() -> Iterator[Path]:
 
 @pytest.fixture
 def bare(data: Path) -> dict[str, str]:
-    """The environment of an installation where only the place of its data is set, and no server outlives its users."""
+    """The environment of an installation where only the place of its data is set, the demo is the small one, and
+    no server outlives its users."""
     kept = {name: os.environ[name] for name in ("PATH", "HOME", "LANG", "TMPDIR") if name in os.environ}
-    return {**kept, "DATA_DIR": str(data), "EMBEDDED_LINGER_SECONDS": "0", "PYTHONUNBUFFERED": "1"}
+    own = {"DATA_DIR": str(data), "EMBEDDED_LINGER_SECONDS": "0", "PYTHONUNBUFFERED": "1", "DEMO": "small"}
+    return {**kept, **own}
 
 
 @pytest.fixture

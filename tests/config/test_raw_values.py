@@ -72,7 +72,7 @@ WITHOUT = frozenset({"/logout/", "/help/<path>/", "/help/<name>/", "/help/statis
 
 @pytest.fixture(scope="module")
 def _demo(module_transaction: None) -> Project:
-    call_command("load_demo", verbosity=0)
+    call_command("load_demo", small=True, verbosity=0)
     demo = Project.objects.get(slug="demo")
     alma = User.objects.get(username="alma")
     spec = {**BUILTIN_CRITERIA["fact_in_answer"], "key": "fact_in_answer", "prompt": "Is it said?"}

@@ -5,19 +5,23 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Sequence
+from datetime import datetime
 from random import Random
 from typing import Any
 
-from django.core.management.base import CommandError
+from django.core.management.base import CommandError, CommandParser
 from django.db import connection, transaction
 
 from annotate.core.errors import Refusal
 from annotate.demo import DEMO_FOLDER, DEMO_SLUG, create_demo_project, draw_new_batch, label_first_batch
+from annotate.demo.weeks import AUDITS, BASELINE, LAST, Weeks
 from annotate.files import import_engine
 from annotate.management.base import OneLineCommand
-from annotate.models import Label, Project, Sample, Task, Verdict
+from annotate.models import Label, Project, Sample, Task, User, Verdict
+from annotate.projects.read import criterion_named
+from judges.certificates.write import issue_certificate, look_at_test
 from judges.endpoints.write import create_endpoint
-from judges.models import Ask, Run, RunState, Score
+from judges.models import Ask, Certificate, Look, Run, RunState, Score
 from judges.runs.places import place_of
 from judges.runs.work import work
 from judges.runs.write import start_run
@@ -28,10 +32,21 @@ _WAIT_SECONDS = 60
 _FILLED = (Sample, Task, Label, Verdict, Ask, Score)
 
 
+# Which judges are looked at, in which order, and whether a certificate is issued.
+_LOOKS = (("claim-checker", True), ("lenient-llm", False), ("passage-match", True))
+# What waits for a newcomer.
+_OPEN_SAMPLES = 10
+
+
 class Command(OneLineCommand):
     help = "Loads the demo project, unless there is one already."
 
-    def handle(self, *args: Any, **options: Any) -> None:
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument(
+            "--small", action="store_true", help="Only the samples of week 1 and the new ones: a third of the time."
+        )
+
+    def handle(self, *args: Any, small: bool, **options: Any) -> None:
         if Project.objects.filter(slug=DEMO_SLUG).exists():
             return
         # All of it or nothing, so that a start that was broken off leaves no half demo behind. Only what its judges say
@@ -39,20 +54,57 @@ class Command(OneLineCommand):
         with transaction.atomic():
             project = create_demo_project()
             self._import(project, "samples", "samples.jsonl")
-            label_first_batch(project)
-            self._import(project, "samples", "new_samples.jsonl")
-            draw_new_batch(project)
-            self._import(project, "scores", "scores.jsonl")
+            if small:
+                label_first_batch(project)
+                self._import(project, "samples", "new_samples.jsonl")
+                draw_new_batch(project)
+                self._import(project, "scores", "scores.jsonl")
+            else:
+                self._load_weeks(project)
             runs = create_demo_judges(project)
             transaction.on_commit(lambda: finish_runs(runs))
         _measure_tables()
         self.stdout.write(f"Loaded the demo project with {project.samples.count()} samples.")
+
+    def _load_weeks(self, project: Project) -> None:
+        """Twelve weeks, one after the other, up to what came this week."""
+        weeks = Weeks(project)
+        weeks.close(label_first_batch(project, until=weeks.end_of(1)))
+        self._import(project, "samples", "weeks_samples.jsonl")
+        weeks.date_samples()
+        self._import(project, "samples", "new_samples.jsonl")
+        self._import(project, "scores", "scores.jsonl")
+        self._import(project, "scores", "weeks_scores.jsonl")
+        _measure_tables()
+        baseline = weeks.draw("Baseline", BASELINE)
+        weeks.adjudicate(baseline)
+        weeks.close(baseline)
+        look_at_judges(project, at=weeks.end_of(BASELINE[-1]))
+        for week in AUDITS:
+            batch = weeks.draw(f"Week {week}", [week]) if week == LAST else weeks.audit(week)
+            # What the last week's labels leave open is there for a reviewer to decide.
+            if week < LAST:
+                weeks.adjudicate(batch)
+            weeks.close(batch)
+        draw_new_batch(project, size=_OPEN_SAMPLES)
 
     def _import(self, project: Project, kind: str, name: str) -> None:
         path = DEMO_FOLDER / name
         outcome = import_engine.run(project=project, kind=kind, path=path, file_name=path.name, mapping={})
         if outcome.errors:
             raise CommandError(f"{path.name}: {outcome.errors[0]}")
+
+
+def look_at_judges(project: Project, *, at: datetime) -> None:
+    """As the admin did then, by the labels there were."""
+    alma = User.objects.get(username="alma")
+    criterion = criterion_named(project, "support")
+    for name, certifies in _LOOKS:
+        look = look_at_test(criterion=criterion, judge_name=name, user=alma)
+        Look.objects.filter(pk=look.pk).update(created_at=at)
+        if certifies:
+            certificate = issue_certificate(look=look, user=alma)
+            Certificate.objects.filter(pk=certificate.pk).update(created_at=at)
 
 
 def _measure_tables() -> None:

@@ -27,7 +27,7 @@ def run() -> str:
 
 
 def test_the_worker_makes_the_table(worker: Worker, monkeypatch: pytest.MonkeyPatch) -> None:
-    call_command("load_demo", stdout=StringIO())
+    call_command("load_demo", small=True, stdout=StringIO())
     text = run()
     report = AlignmentReport.objects.get()
     assert report.project.slug == DEMO_SLUG
@@ -69,7 +69,7 @@ def test_without_a_demo() -> None:
 
 @pytest.mark.django_db
 def test_without_a_worker(monkeypatch: pytest.MonkeyPatch) -> None:
-    call_command("load_demo", stdout=StringIO())
+    call_command("load_demo", small=True, stdout=StringIO())
     monkeypatch.setattr(demo_table, "WAIT_SECONDS", 0.3)
     with pytest.raises(CommandError, match="No worker made the report within"):
         run()
