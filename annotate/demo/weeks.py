@@ -19,8 +19,8 @@ from annotate.core.rows import execute
 from annotate.demo import DEMO_FOLDER
 from annotate.demo.batches import Done, open_for_annotators, submit, tasks_of
 from annotate.models import Batch, Project, User, Verdict
-from annotate.models.label import VerdictState
-from annotate.verdicts.adjudication import decide
+from annotate.models.label import VerdictMethod, VerdictState
+from annotate.verdicts.adjudication import decide, mark_read
 
 LAST = 12
 BASELINE = range(2, 7)
@@ -80,6 +80,12 @@ class Weeks:
         alma = User.objects.get(username="alma")
         close_batch(batch=batch, actor=alma)
         execute(_DATE_END, [batch.pk])
+
+    def read_lessons(self, batch: Batch) -> None:
+        """Ana has seen what the reviewer decided otherwise than she had."""
+        ana = User.objects.get(username="ana")
+        decided = Verdict.objects.filter(batch=batch, method=VerdictMethod.ADJUDICATED).values_list("pk", flat=True)
+        mark_read(user=ana, project=self.project, verdict_ids=list(decided))
 
     def _names(self, week: int) -> list[str]:
         found = self.project.samples.filter(metadata__week=week).order_by("id")

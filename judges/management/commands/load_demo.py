@@ -79,6 +79,7 @@ class Command(OneLineCommand):
         baseline = weeks.draw("Baseline", BASELINE)
         weeks.adjudicate(baseline)
         weeks.close(baseline)
+        weeks.read_lessons(baseline)
         look_at_judges(project, at=weeks.end_of(BASELINE[-1]))
         for week in AUDITS:
             batch = weeks.draw(f"Week {week}", [week]) if week == LAST else weeks.audit(week)
@@ -86,6 +87,8 @@ class Command(OneLineCommand):
             if week < LAST:
                 weeks.adjudicate(batch)
             weeks.close(batch)
+            if week < LAST - 1:
+                weeks.read_lessons(batch)
         draw_new_batch(project, size=_OPEN_SAMPLES)
 
     def _import(self, project: Project, kind: str, name: str) -> None:
