@@ -8,6 +8,7 @@ from pathlib import Path
 
 import django
 from django.conf import settings
+from django.core.exceptions import ImproperlyConfigured
 from django.core.management import CommandError, call_command
 
 from config import env
@@ -46,6 +47,10 @@ def collect_static() -> None:
 
 def main() -> None:
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
+    try:
+        is_small = env.choice("DEMO", "full", ("full", "small")) == "small"
+    except ImproperlyConfigured as error:
+        sys.exit(f"Touchstone: {error}")
     compile_catalogues()  # before anything reads them: a process reads each language once
     django.setup()
     try:
@@ -53,7 +58,7 @@ def main() -> None:
     except CommandError as error:
         sys.exit(f"Touchstone: {error}")
     collect_static()
-    call_command("load_demo", small=env.choice("DEMO", "full", ("full", "small")) == "small")
+    call_command("load_demo", small=is_small)
 
 
 if __name__ == "__main__":
