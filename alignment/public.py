@@ -35,7 +35,7 @@ from alignment.judging.alternative_annotator import AlternativeAnnotatorTest, An
 from alignment.judging.annotator_errors import AnnotatorErrors, HumanErrors, annotator_errors
 from alignment.judging.auc import pr_auc, roc_auc
 from alignment.judging.bland_altman import BlandAltman, bland_altman, on_scale
-from alignment.judging.ceiling import AnnotatorCeiling, CeilingVerdict, HumanCeiling, ceiling_verdict, human_ceiling
+from alignment.judging.ceiling import AnnotatorCeiling, HumanCeiling, human_ceiling
 from alignment.judging.correlation import kendall, pearson, spearman
 from alignment.judging.decision import Beside, Decision, Endpoint, decision_on, more_groups
 from alignment.judging.drift import DriftWatch, watch_drift

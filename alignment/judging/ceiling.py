@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from enum import StrEnum
 from math import sqrt
 
 import numpy as np
@@ -19,19 +18,9 @@ from alignment.base.tables import Weighting, disagreement
 from alignment.base.totals import Statistic, Totals, estimate, gain, joint_mean, of_first, of_second, side_by_side
 from alignment.consensus.majority import TIE, rest_label
 
-#: A judge whose kappa is at most this much below people's, at the low end of the interval, has reached the ceiling.
-MARGIN = 0.05
 #: On fewer groups that several people labelled nothing is said for sure of judge and people.
 FEWEST_GROUPS = 30
 FEW_OVERLAP = remark("few_overlapping_groups", n=FEWEST_GROUPS)
-
-
-class CeilingVerdict(StrEnum):
-    """What the interval of the mean difference says."""
-
-    AT_OR_ABOVE = "at_or_above_ceiling"
-    BELOW = "below_ceiling"
-    NOT_ENOUGH = "not_enough_labels"
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +48,6 @@ class HumanCeiling:
     human: Estimate
     judge: Estimate
     difference: Estimate
-    verdict: CeilingVerdict
 
 
 def human_ceiling(
@@ -79,7 +67,7 @@ def human_ceiling(
     on the units that j, the judge and at least one other person rated, and where more than half of the others agree:
     d_j = κ(judge, others' majority) - κ(j, others' majority). The mean of d_j over annotators with at least
     ``min_common`` such units carries one interval: a cluster brings its influence on all annotators together.
-    ``ceiling_verdict`` reads it. ``weight``: of each unit, by its code, how many it stands for; 1 by default.
+    ``weight``: of each unit, by its code, how many it stands for; 1 by default.
 
     The interval of d: rare errors that happened not to be seen, of either, would make it too short, and one without
     variation certain. So low is mean - q · error of the data with one more typical group, on which people agree and the
@@ -101,8 +89,8 @@ def human_ceiling(
     >>> ceiling = human_ceiling(ratings, "judge", interval="influence")
     >>> [(row.annotator, row.n, row.ties) for row in ceiling.annotators]
     [('ann', 11, 1), ('bob', 12, 0), ('cat', 11, 1)]
-    >>> round(ceiling.difference.value, 3), str(ceiling.verdict)
-    (-0.12, 'not_enough_labels')
+    >>> round(ceiling.difference.value, 3)
+    -0.12
     """
     plan = Plan(interval, rng, level)
     both = panel(ratings, judge)
@@ -110,7 +98,7 @@ def human_ceiling(
     if reason is not None:
         none = Estimate.undefined(reason, method=kappa_name(weights), level=level)
         rows = [AnnotatorCeiling(name, 0, 0, none, none, none, none) for name in both.people.raters]
-        return HumanCeiling(rows, none, none, none, CeilingVerdict.NOT_ENOUGH)
+        return HumanCeiling(rows, none, none, none)
 
     levels = len(ratings.levels or ())
     statistics = _statistics(levels, weights)
@@ -145,7 +133,7 @@ def human_ceiling(
         for name, statistic, bound in statistics
     )
     difference = _with_ends(plain, parts, statistics[-1][1], levels, plan)
-    return HumanCeiling(annotators, human, judged, difference, ceiling_verdict(difference))
+    return HumanCeiling(annotators, human, judged, difference)
 
 
 def _with_ends(
@@ -197,21 +185,6 @@ def _quantile(influence: Floats, clusters: int, level: float) -> float:
         return t
     shape = float((influence**2).sum()) ** 3 / leaning**2
     return max(t, (float(gammaincinv(shape, (1 + level) / 2)) - shape) / sqrt(shape))
-
-
-def ceiling_verdict(difference: Estimate) -> CeilingVerdict:
-    """At or above the ceiling when low > -0.05; else below it when high < 0; else, or without interval, neither.
-
-    A difference that is surely negative and surely above -0.05 is at the ceiling: too small to matter.
-
-    >>> str(ceiling_verdict(Estimate(-0.02, -0.04, -0.01)))
-    'at_or_above_ceiling'
-    """
-    if difference.low is not None and difference.low > -MARGIN:
-        return CeilingVerdict.AT_OR_ABOVE
-    if difference.high is not None and difference.high < 0:
-        return CeilingVerdict.BELOW
-    return CeilingVerdict.NOT_ENOUGH
 
 
 def _statistics(levels: int, weights: Weighting | None) -> list[tuple[str, Statistic, float]]:

@@ -11,7 +11,7 @@ import numpy as np
 from alignment.base.estimate import Estimate, Remark, estimates_as_dicts, remark
 from alignment.base.ratings import Ratings
 from alignment.judging.alternative_annotator import MIN_ITEMS, AnnotatorTest, alternative_annotator_test
-from alignment.judging.ceiling import AnnotatorCeiling, CeilingVerdict, human_ceiling
+from alignment.judging.ceiling import AnnotatorCeiling, human_ceiling
 from alignment.judging.noise import Model, judge_under_noise
 from alignment.report.comparison import Comparison
 from alignment.report.decisions import LEVEL
@@ -82,8 +82,7 @@ def beside_people(reference: Reference, one: Comparison) -> dict[str, Any]:
     found: dict[str, Any] = {"basis": reference.basis, "reason": reason}
     if reason is not None:
         means = dict.fromkeys(_KAPPAS, Estimate.undefined(reason).as_dict())
-        verdict = str(CeilingVerdict.NOT_ENOUGH)
-        return {**found, **means, "verdict": verdict, "annotators": [], "left_out": 0, "test": None}
+        return {**found, **means, "annotators": [], "left_out": 0, "test": None}
     ratings = with_judge(reference, one, only_judged=True)
     ceiling = human_ceiling(ratings, JUDGE, interval="jackknife")
     test = alternative_annotator_test(ratings, JUDGE, EPSILON, interval="jackknife")
@@ -97,7 +96,6 @@ def beside_people(reference: Reference, one: Comparison) -> dict[str, Any]:
     return {
         **found,
         **estimates_as_dicts(ceiling, _KAPPAS),
-        "verdict": str(ceiling.verdict),
         "annotators": rows[:MAX_PEOPLE],
         "left_out": max(0, len(rows) - MAX_PEOPLE),
         "test": {

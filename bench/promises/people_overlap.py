@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from alignment import CeilingVerdict, Ratings, human_ceiling, level_of_look
+from alignment import Ratings, human_ceiling, level_of_look
 from alignment.agreement.cohen import kappa_statistic
 from alignment.base.tables import disagreement
 from bench.promises import SEED, Promise, Row, at_least, at_most, percent, share
@@ -17,7 +17,8 @@ PROMISE = Promise(
     "At the human ceiling",
     "The judge’s kappa is surely no more than 0.05 below a person’s.",
     "Three people label every sample, and are right in 90 % (99 %); the judge is right in 84 % (95 %), which is .117 "
-    "(.080) below. *At the ceiling* is called at 95 %. *Before*: t times the error, from 10 samples on.",
+    "(.080) below. *No worse*: the low end of the 95 % interval of the difference is above −0.05. *Before*: t times the "
+    "error, from 10 samples on.",
 )
 
 
@@ -49,8 +50,8 @@ def rows(runs: float) -> Iterator[Row]:
     for units, before in ((10, "43 %"), (12, "34 %"), (15, "25 %"), (30, "2.6 %"), (100, "0.6 %")):
         rng = np.random.default_rng([SEED, 4, units])
         found = [human_ceiling(said(rng, units, 0.9, 0.84), "judge", interval="influence") for _ in range(worlds)]
-        passed = sum(one.verdict is CeilingVerdict.AT_OR_ABOVE for one in found)
-        world = f"{units} samples labelled by three; called at the ceiling wrongly"
+        passed = sum(one.difference.low is not None and one.difference.low > -0.05 for one in found)
+        world = f"{units} samples labelled by three; shown as no worse wrongly"
         yield Row(world, before, share(passed, worlds), "at most 5 %", at_most(passed, worlds, 0.05))
     level = level_of_look(10)
     for units, people, judge, before in (

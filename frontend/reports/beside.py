@@ -12,33 +12,21 @@ from annotate.core.text_tables import UNDEFINED, figure, number
 from frontend.reports.in_words import in_words, plot_in_words
 from frontend.reports.shown import from_to, shown, shown_share, spelt, worded
 
-VERDICTS = {
-    "at_or_above_ceiling": gettext_noop(
-        "At the human ceiling: the judge agrees with people about as well as one of them does."
-    ),
-    "below_ceiling": gettext_noop(
-        "Below the human ceiling: people agree with each other better than the judge does with them."
-    ),
-    "not_enough_labels": gettext_noop(
-        "Not enough labels to say whether the judge agrees with people as well as one of them does."
-    ),
-}
 BASES = {
-    "pass or fail": gettext_noop(
-        "Labels are read as pass or fail; the judge stands here with its decisions on the dev half."
+    "pass or fail": gettext_noop("Labels are read as pass or fail; the judge with its decisions on the dev set."),
+    "labels": gettext_noop(
+        "This criterion has no pass or fail, so the labels themselves are compared, on all samples."
     ),
-    "labels": gettext_noop("This criterion has no pass or fail, so labels are compared as they are, on all samples."),
 }
 
 
 def beside_context(row: Mapping[str, Any], plots: Mapping[str, str], place: int) -> dict[str, Any]:
     """The sections of `judges/judge_beside.html` from a judge of a report's result; `place` is its own, from 0."""
     people, steadiness = row["people"], row["steadiness"]
-    verdict, basis = VERDICTS[people["verdict"]], BASES[people["basis"]]
+    basis = BASES[people["basis"]]
     return {
         "people": {
             **worded(people),
-            "verdict": _(verdict),
             "basis": _(basis),
             "has_ties": any(one["ties"] for one in people["annotators"]),
             "test": None if people["test"] is None else _test(people["test"], people["annotators"]),

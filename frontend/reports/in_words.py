@@ -14,7 +14,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop
 
 from frontend.reports.remark_words import SPELLINGS, WORDS
-from judges.certificates.decision_read import labels_missing, verdict_named
+from judges.certificates.decision_read import Ruling, labels_missing, verdict_named
 
 #: Stands before and after a remark in a plot, as JSON. It is invisible, and has no width where plots are laid out.
 MARK = "\u2063"
@@ -82,22 +82,23 @@ PLOT_WORDS = {
 
 
 _ALL_WORDS = {**WORDS, **PLOT_WORDS}
-# What each verdict (alignment.judging.decision) means.
+# What each verdict (alignment.judging.decision) allows, as a chip and as a sentence; by the look that "ended" a
+# certificate, nothing.
+_CHIPS = {
+    "alone_in_region": gettext_noop("Decides alone in a score range"),
+    "with_a_person": gettext_noop("Together with a person"),
+    "not_for_use": gettext_noop("Not for use"),
+    "cannot_tell": gettext_noop("Not proven yet"),
+    "ended": gettext_noop("Certificate ended"),
+}
 _MEANINGS = {
     "alone_in_region": gettext_noop(
-        "Inside the region no person has to look at its decisions; elsewhere a person decides, with its verdict "
-        "beside them. Shares of passes may be corrected for its errors."
+        "It may decide alone in its certified score range. A person decides the rest, with its verdict beside them."
     ),
-    "with_a_person": gettext_noop(
-        "Its verdict may stand beside that of a person, who decides. Shares of passes may be corrected for its "
-        "errors. It decides nothing alone."
-    ),
-    "not_for_use": gettext_noop(
-        "Neither its verdicts nor shares of passes taken from them may be used on this criterion."
-    ),
-    "cannot_tell": gettext_noop(
-        "Until this is settled, neither its verdicts nor shares of passes taken from them may be used."
-    ),
+    "with_a_person": gettext_noop("A person may decide with its verdict beside them. It may decide nothing alone."),
+    "not_for_use": gettext_noop("Don’t use it on this criterion: neither its verdicts nor shares taken from them."),
+    "cannot_tell": gettext_noop("Don’t use it yet: too little is known of how well it agrees with annotators."),
+    "ended": gettext_noop("Don’t use it now: its certificate has ended."),
 }
 _MARKED = re.compile(f"{MARK}([^{MARK}]*){MARK}")
 
@@ -137,20 +138,28 @@ def _spelt(value: Any, spelling: Callable[[Any], str]) -> str:
     return in_words(value) if isinstance(value, Mapping) else spelling(value)
 
 
-def decision_in_words(decision: Mapping[str, Any], looked: Mapping[str, Any] | None = None) -> dict[str, Any]:
-    """The `decision` of `reports/decision.html`, from that of a report or a look (alignment.judging.decision).
-    `missing`: how many labels settle it; "" where none do, or that is not known. looked: of a report's judge the
-    decision of the look at test, if there was one: its plan is then the only one."""
-    meaning = _MEANINGS[decision["verdict"]]
+def decision_in_words(decision: Mapping[str, Any], looked: Ruling | None = None) -> dict[str, Any]:
+    """The `decision` of `reports/verdict.html` and `reports/decision.html`, from that of a report or a look
+    (alignment.judging.decision). looked: what rules a report's judge since it was looked at; what the report says of it
+    is then evidence. `missing`: how many labels settle it; "" where none do, or that is not known. `look`,
+    `certificate`: the numbers of those it comes from, None for none. `is_provisional`: it is of the dev set."""
+    ruled = decision if looked is None else looked.decision
+    ended = None if looked is None else looked.ended
+    code = "ended" if ended else ruled["verdict"]
+    chip, meaning = _CHIPS[code], _MEANINGS[code]
     return {
-        "code": decision["verdict"],
-        "verdict": in_words(verdict_named(decision)),
+        "code": code,
+        "chip": _(chip),
+        "verdict": in_words(verdict_named(ruled)),
         "meaning": _(meaning),
-        "missing": in_words(labels_missing(decision if looked is None else looked)),
-        "reason": in_words(decision["reason"]),
-        "supports": [in_words(one) for one in decision["for"]],
-        "opposes": [in_words(one) for one in decision["against"]],
-        "part": decision["part"],
+        "missing": in_words(labels_missing(ruled)),
+        "reason": ended or in_words(ruled["reason"]),
+        "supports": [in_words(one) for one in ruled["for"]],
+        "opposes": [in_words(one) for one in ruled["against"]],
+        "part": ruled["part"],
+        "is_provisional": ruled["part"] == "dev",
+        "look": None if looked is None else looked.look,
+        "certificate": None if looked is None else looked.certificate,
     }
 
 

@@ -13,9 +13,11 @@ from annotate.core.text_tables import figure, number
 from annotate.core.units import unit_title
 from annotate.models import Criterion
 from frontend.reports.beside import beside_context
+from frontend.reports.card import card_context
+from frontend.reports.evidence import evidence_context
 from frontend.reports.in_words import decision_in_words, in_words, plot_in_words
 from frontend.reports.shown import Links, from_to, percent, shown, shown_share, worded
-from judges.certificates.decision_read import Looked, Standing, standing_of
+from judges.certificates.decision_read import PERMITTING, Looked, Ruling, Standing, standing_of
 from judges.certificates.triage_read import left_to_people
 from judges.models import AlignmentReport
 
@@ -55,8 +57,8 @@ _MISTAKES = ((False, True), (True, False))
 _METHODS = {"platt": gettext_noop("Platt’s curve"), "isotonic": gettext_noop("Isotonic steps")}
 
 
-def looked_at(criterion: int, row: Mapping[str, Any], looked: Looked) -> dict[str, Any] | None:
-    """The decision of the look at what a row of a report is about."""
+def looked_at(criterion: int, row: Mapping[str, Any], looked: Looked) -> Ruling | None:
+    """What rules the judge of a report's row, since it was looked at."""
     return looked.get((criterion, row["judge"], row["version"], row["dimension"]))
 
 
@@ -85,11 +87,15 @@ def judge_summary(
 def judge_context(
     report: AlignmentReport, place: int, links: Links | None = None, looked: Looked | None = None
 ) -> dict[str, Any]:
-    """The `judge` of `reports/judge_fragment.html`."""
+    """The `judge` of `reports/judge_fragment.html`: what it may do (`card`), and the evidence for and against it. With
+    `looked` both are of the test set, for a judge that was looked at."""
     row, plots = report.result["judges"][place], report.plots
-    at = row["at_threshold"]
-    return {
+    at, ruling = row["at_threshold"], looked_at(report.criterion_id, row, looked or {})
+    judge = {
         **judge_summary(report, place, links, looked),
+        "card": card_context(report, row, ruling),
+        "may_be_used": (ruling.decision if ruling else row["decision"])["verdict"] in PERMITTING
+        and not (ruling and ruling.ended),
         "labels": {name: shown(estimate) for name, estimate in (row["labels"] or {}).items()},
         "confusion": at["confusion"],
         "left_out": at["left_out"]
@@ -98,7 +104,6 @@ def judge_context(
             "all": figure(at["left_out"]["all_agree"], 2),
             "none": figure(at["left_out"]["none_agrees"], 2),
         },
-        "why": in_words(at["reason"]),
         "note": in_words(row["note"]),
         "caveat": in_words(row["caveat"]),
         "plot": plot_in_words(plots.get(f"sweep-{place + 1}", "")),
@@ -112,6 +117,7 @@ def judge_context(
         "held_back": row.get("held_back", 0),
         **beside_context(row, plots, place),
     }
+    return {**judge, "evidence": evidence_context(row, judge, ruling)}
 
 
 def outcome(disagreement: Mapping[str, Any]) -> str:

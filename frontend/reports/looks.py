@@ -7,6 +7,7 @@ import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
+from urllib.parse import urlencode
 
 from django.contrib import messages
 from django.core.cache import cache
@@ -290,6 +291,9 @@ def looks_section(page: ProjectPage, criterion: Criterion, judge: str, dimension
         "judge": judge,
         "dimension": dimension,
         "may_look": page.may("test.look"),
+        "look_url": _look_url(page, criterion, judge, dimension),
+        # The quality gate was asked: what it says is to be seen.
+        "asked": "bar" in page.request.GET,
         "may_certify": (
             page.may("certificates.issue")
             and latest is not None
@@ -298,6 +302,10 @@ def looks_section(page: ProjectPage, criterion: Criterion, judge: str, dimension
         ),
         **_certificate(page, criterion, judge, dimension),
     }
+
+
+def _look_url(page: ProjectPage, criterion: Criterion, judge: str, dimension: str) -> str:
+    return f"{page.url('report-look', criterion.key)}?{urlencode({'judge': judge, 'measures': dimension})}"
 
 
 def _certificate(page: ProjectPage, criterion: Criterion, judge: str, dimension: str) -> dict[str, Any]:
@@ -329,7 +337,7 @@ def _gated(page: ProjectPage, held: Standing) -> tuple[Gate | None, str | None, 
     bar = as_number(written.strip())
     try:
         if bar is None and written.strip():
-            raise Invalid("bad_min_kappa", _("The bar: a number from -1 to 1."))
+            raise Invalid("bad_min_kappa", _("The minimum: a number from -1 to 1."))
         return held_to(held, bar), None, written
     except Invalid as refusal:
         return None, refusal.message, written
@@ -368,9 +376,9 @@ def look(page: ProjectPage, key: str) -> HttpResponse:
         messages.error(page.request, refusal.message)
         return _to_judge(page, key, judge, dimension)
     if taken.number < expected:
-        said = _("Nothing has changed since look %(n)d: it is shown again, and nothing was spent.")
+        said = _("Nothing has changed since test evaluation %(n)d: it is shown again, and nothing was spent.")
     else:
-        said = _("This was look %(n)d. What it showed is below.")
+        said = _("This was test evaluation %(n)d. Its result is below.")
     messages.success(page.request, said % {"n": taken.number})
     return _to_judge(page, key, judge, dimension)
 
@@ -385,7 +393,7 @@ def certify(page: ProjectPage, key: str) -> HttpResponse:
         messages.error(page.request, refusal.message)
         return page.redirect("report-judge", key)
     looks = Look.objects.filter(pk=pk, criterion=criterion).select_related("judge")
-    found = first_or_raise(looks, Http404(_("There is no such look.")))
+    found = first_or_raise(looks, Http404(_("Test evaluation not found.")))
     page.attempt(lambda: issue_certificate(look=found, user=page.user), _("The certificate is issued."))
     return _to_judge(page, key, found.judge.name, found.dimension)
 
@@ -401,4 +409,4 @@ def _named(page: ProjectPage, given: QueryDict) -> tuple[str, str]:
 
 
 def _to_judge(page: ProjectPage, key: str, judge: str, dimension: str) -> HttpResponse:
-    return HttpResponseRedirect(f"{judge_url(page, key, judge, dimension)}#looks")
+    return HttpResponseRedirect(judge_url(page, key, judge, dimension))

@@ -26,7 +26,7 @@ def _more_samples(n: int) -> str:
     return ngettext("needs about %(n)s more drawn sample", "needs about %(n)s more drawn samples", n) % {"n": f"{n:,}"}
 
 
-def _hours(hours: float) -> str:
+def hours_in_words(hours: float) -> str:
     if hours < 1:
         return _("less than an hour")
     n = round(hours)
@@ -382,7 +382,7 @@ SPELLINGS: dict[str, dict[str, Callable[[Any], str]]] = {
     "units_open": {"n": _COUNT},
     "may_do": {"verdict": _one_of(_MAY)},
     "labels_missing": {"n": _more_samples},
-    "labels_missing_in": {"n": _more_samples, "hours": _hours},
+    "labels_missing_in": {"n": _more_samples, "hours": hours_in_words},
     "little_scored": {"share": _SHARE, "least": _SHARE},
     "difference_without_interval": {"kappa": with_sign},
     "second_agrees_more": {"kappa": with_sign, "low": with_sign, "high": with_sign},

@@ -27,6 +27,7 @@ from frontend.reports.file import report_html
 from frontend.reports.in_words import decision_in_words, plot_in_words
 from frontend.reports.judge import judge_context, looked_at, standing_of_row, triage_context
 from frontend.reports.looks import looks_section
+from frontend.reports.next_steps import next_steps
 from frontend.reports.page import frame_context, report_context
 from frontend.reports.parts import ask_for_report, chosen_judge, judge_url, labels_shown, links, report_part, switcher
 from frontend.reports.shown import shown
@@ -194,21 +195,13 @@ def judge(page: ProjectPage, key: str) -> HttpResponse:
         common = {**frame_context(report), "switcher": switcher(page, key, "report-judge", report, place)}
         if place is None:
             return {**common, "judge": None}
-        row = report.result["judges"][place]
+        row, looked = report.result["judges"][place], looked_decisions(page.project)
         looks = looks_section(page, report.criterion, row["judge"], row["dimension"])
-        found = judge_context(report, place, to, looked_decisions(page.project))
-        return {**common, "judge": found, "looks": looks, "next_step": _next_step(page, key, found, looks)}
+        found, ruling = judge_context(report, place, to, looked), looked_at(report.criterion_id, row, looked)
+        steps = next_steps(page, report.criterion, row, ruling, looks, f"{found['anchor']}-disagreements")
+        return {**common, "judge": found, "looks": looks, "next_steps": steps}
 
     return report_part(page, key, "report-judge", "reports/report_judge.html", context)
-
-
-def _next_step(page: ProjectPage, key: str, judge: dict[str, Any], looks: dict[str, Any]) -> dict[str, str]:
-    """What settles a provisional decision, and where."""
-    if looks["latest"] is not None:
-        return {"text": _("See what the look at the test half decided"), "url": "#looks"}
-    if judge["decision"]["missing"]:
-        return {"text": _("Plan which samples to label next"), "url": page.url("report-planner", key)}
-    return {"text": _("Look at the test half"), "url": "#looks"}
 
 
 @project_view("reports", get="reports.read", post="batches.change")

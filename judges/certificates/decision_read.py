@@ -4,7 +4,8 @@ they hold. Gate, `apply`, triage, pages and API ask this and nothing else; and h
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from datetime import datetime
 from typing import Any
 
 from django.db.models import Max, QuerySet
@@ -110,15 +111,55 @@ def standings_of(judge: Judge) -> list[Standing]:
     ]
 
 
+@dataclass(frozen=True, slots=True)
+class Ruling:
+    """What rules a judge version once it was looked at: the decision of its latest look, with what the look keeps of
+    it. certificate: that of the look, None where it has none; ended: why it has ended, None while it holds."""
+
+    decision: dict[str, Any]
+    look: int
+    created_at: datetime
+    level: float
+    endpoint: dict[str, Any]
+    figure: dict[str, Any]
+    region: dict[str, Any]
+    certificate: int | None
+    ended: str | None = None
+
+
 # By criterion's primary key, judge, version and dimension.
-Looked = dict[tuple[int, str, str, str], dict[str, Any]]
+Looked = dict[tuple[int, str, str, str], Ruling]
+_KEPT = ("decision", "endpoint", "figure", "region")
 
 
 def looked_decisions(project: Project) -> Looked:
-    """Of each judge version the decision of the latest look at each criterion of today; none that is out of date."""
-    found = Look.objects.filter(project=project, criterion__is_current=True, promise=PROMISE).order_by("number")
-    rows = found.values_list("criterion", "judge__name", "version__label", "dimension", "result__decision")
-    return {(criterion, judge, version, dimension): said for criterion, judge, version, dimension, said in rows}
+    """Of each judge version the latest look at each criterion of today; none that is out of date."""
+    named = ("criterion", "judge__name", "version__label", "dimension")
+    kept = (f"result__{name}" for name in _KEPT)
+    looks = Look.objects.filter(project=project, criterion__is_current=True, promise=PROMISE).order_by("number")
+    found: Looked = {}
+    keys: dict[int, str] = {}
+    for row in looks.values_list(
+        *named, "criterion__key", "number", "created_at", "level", "certificate__number", *kept
+    ):
+        criterion, judge, version, dimension, key, number, at, level, certificate, *parts = row
+        given = dict(zip(_KEPT, parts, strict=True))
+        found[criterion, judge, version, dimension] = Ruling(
+            look=number, created_at=at, level=level, certificate=certificate, **given
+        )
+        keys[criterion] = key
+    return {
+        at: one if one.certificate is None else replace(one, ended=_ended(project, keys[at[0]], at, one.look))
+        for at, one in found.items()
+    }
+
+
+def _ended(project: Project, criterion: str, key: tuple[int, str, str, str], look: int) -> str | None:
+    """Why the certificate of this look has ended, unless a later one took its place."""
+    held = standing_of(project=project, criterion_key=criterion, judge_name=key[1], dimension=key[3])
+    if held.certificate is None or held.certificate.look.number != look or held.ended is None:
+        return None
+    return held.ended[1]
 
 
 def has_region(look: Look) -> bool:

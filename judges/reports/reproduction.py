@@ -38,8 +38,16 @@ def reproduce(report: AlignmentReport) -> list[str]:
 
 
 def figures_only(result: dict[str, Any]) -> dict[str, Any]:
-    """A report's result as the alignment module gave it."""
-    judges = [{**judge, "disagreements": [_plain(row) for row in judge["disagreements"]]} for judge in result["judges"]]
+    """A report's result as the alignment module gives it."""
+    judges = [
+        {
+            **judge,
+            "disagreements": [_plain(row) for row in judge["disagreements"]],
+            # Reports of before decision 35 have a verdict of the ceiling's own here; no figure is another.
+            "people": {name: value for name, value in judge["people"].items() if name != "verdict"},
+        }
+        for judge in result["judges"]
+    ]
     return {**{name: value for name, value in result.items() if name != "project"}, "judges": judges}
 
 

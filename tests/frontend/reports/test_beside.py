@@ -13,9 +13,10 @@ from django.template.loader import render_to_string
 from alignment.report import Evidence, JudgeScores, report_figures
 from alignment.report.evidence import Criterion as Asked
 from alignment.report.evidence import Option, UnitKey
-from frontend.reports.beside import beside_context
+from annotate.models import Criterion
 from frontend.reports.file import report_html
 from frontend.reports.in_words import plot_in_words
+from frontend.reports.judge import judge_context
 from frontend.reports.plots.of_report import report_plots
 from frontend.reports.plots.spread import MAX_ROWS, slices_plot, weeks_plot
 from judges.models import AlignmentReport
@@ -64,8 +65,9 @@ def rendered(evidence: Evidence) -> tuple[dict[str, Any], dict[str, str], str]:
     result = report_figures(evidence)
     plots = report_plots(result)
     row = result["judges"][0]
-    judge = {"title": "judge", **beside_context(row, plots, 0)}
-    return row, plots, render_to_string("reports/judge_beside.html", {"judge": judge, "help_url": "/help/"})
+    report = AlignmentReport(result=result, plots=plots, criterion=Criterion(key="grade"))
+    judge = judge_context(report, 0)
+    return row, plots, render_to_string("reports/judge_fragment.html", {"judge": judge, "help_url": "/help/"})
 
 
 class Words(HTMLParser):
@@ -79,20 +81,22 @@ class Words(HTMLParser):
         self.said.append(data)
 
 
+@pytest.mark.django_db
 def test_everything_in_words() -> None:
     row, plots, page = rendered(everything())
     text = Words(page).text
-    assert "Below the human ceiling: people agree with each other better" in text
-    assert "ε = 0.2, the price of an expert" in text
+    difference = row["people"]["difference"]
+    assert f"Judge − person: {difference['value']:.2f}" in text
+    assert "the judge may lose up to 20 units in 100" in text
     assert f"ω = {row['people']['test']['winning_rate_clustered']['value']:.2f}" in text
     assert f"Worse than the rest: language {HOSTILE}." in text
     assert "id: 120 values; more than 20 values" in text
     assert [part["worse"] for part in row["slices"]["slices"]] == [True, False]
-    assert "Import scores with repeats" not in text
-    assert "120 units with 240 answers" in text
-    assert "one person would be right on" in text
-    assert "one person would pass" in text
-    assert "read on a scale from 0 to 1 and put on people’s, 1 to 5, by a straight line" in text
+    assert "Not available" not in text
+    assert "120 units with 240 results" in text
+    assert "equally often on passes and fails" in text
+    assert "at different rates on passes and fails" in text
+    assert "Its scores run from 0 to 1; they are mapped to the annotators’ scale, 1 to 5" in text
     assert "2026-W10" in text
     assert "<script>" not in page
     assert "<b>ben" not in page
@@ -102,6 +106,16 @@ def test_everything_in_words() -> None:
     for name in ("slices-1", "weeks-1"):
         check_svg(plots[name])
         assert plot_in_words(plots[name]) in page
+
+
+@pytest.mark.django_db
+def test_one_decision_and_no_second() -> None:
+    """What else was measured is evidence, whatever it says."""
+    text = Words(rendered(everything())[2]).text
+    assert "Don’t use it yet" in text
+    for verdict in ("human ceiling:", "take the place", "passes the alternative", "does not pass"):
+        assert verdict not in text
+    assert text.count("How is this computed?") <= text.count("Pass and fail") + 14
 
 
 def test_every_anchor_is_a_section_of_the_statistics() -> None:
@@ -115,7 +129,8 @@ def test_every_anchor_is_a_section_of_the_statistics() -> None:
     assert {"slices", "peoples-errors"} <= used <= slugs
 
 
-def test_single_labels_without_dates_or_metadata() -> None:
+@pytest.mark.django_db
+def test_what_does_not_apply_is_not_listed_and_what_is_missing_says_why() -> None:
     found = everything()
     kept = [place for place, name in enumerate(found.raters) if name == "ann"]
     single = replace(
@@ -129,23 +144,26 @@ def test_single_labels_without_dates_or_metadata() -> None:
     )
     row, plots, page = rendered(single)
     text = Words(page).text
-    assert "No human ceiling: nobody has labelled a unit that somebody else labelled as well." in text
-    assert "Nothing can be said: nobody has labelled a unit that somebody else labelled as well." in text
-    assert "No parts: the samples carry no metadata" in text
-    assert "No weeks: nobody knows when these labels were made" in text
-    assert "This judge was asked only once about each unit. Import scores with repeats" in text
+    missing = text[text.index("Not available") :]
+    for title in ("Human ceiling", "Data slices", "Week by week", "Repeatability", "Human error"):
+        assert title in missing
+        assert title not in text[: text.index("Not available")]
+    assert "Nobody has labelled a unit that somebody else labelled as well." in missing
+    assert "The samples carry no metadata" in missing
+    assert "This judge was asked only once about each unit." in missing
     assert row["values"]["pr_auc"]["passes"]["value"] is not None
     assert not {"slices-1", "weeks-1"} & set(plots)
     assert "None" not in text
 
 
+@pytest.mark.django_db
 def test_few_common_units_are_no_ceiling_and_no_test() -> None:
     text = Words(rendered(everything(16))[2]).text
-    assert "Not enough labels to say" in text
-    assert "There is no mean: no annotator has 10 units in common" in text
-    assert "No test: nobody has 30 units that the judge decided and somebody else labelled as well." in text
+    assert "Human ceiling No annotator has 10 units in common" in text
+    assert "Alternative-annotator test" not in text
 
 
+@pytest.mark.django_db
 def test_a_judge_that_is_always_right_differs_nowhere() -> None:
     found = everything()
     right = {unit: 1.0 if value >= 4 else 0.0 for unit, value in zip(found.units[::3], found.values[::3], strict=True)}
@@ -153,9 +171,9 @@ def test_a_judge_that_is_always_right_differs_nowhere() -> None:
     row, plots, page = rendered(replace(found, judges=[replace(found.judges[0], numbers=right, again={})]))
     text = Words(page).text
     assert {part["difference"]["value"] for part in row["slices"]["slices"]} == {0.0}
-    assert "No part differs from the rest." in text
-    assert "too few labels" not in text
-    assert "Over all weeks 0.0%" in text
+    assert "No slice differs from the rest." in text
+    assert "Too few labels" not in text
+    assert "Wrong decisions over all weeks: 0.0%" in text
     assert "slices-1" in plots
 
 
@@ -198,8 +216,6 @@ def test_the_file_holds_the_sections_and_leads_nowhere() -> None:
     add_judge(project, "good", samples, scores_like(samples), dimension="grade")
     report: AlignmentReport = freeze_report(criterion=project.criteria.get(key="grade"))
     text = report_html(report)
-    headings = ("Human ceiling", "Scores without a threshold", "Parts of the data", "Week by week", "Repeatability")
-    for heading in headings:
-        assert f">{heading}</h3>" in text
-    assert "Human error" in text
-    assert ">More<" not in text
+    for heading in ("Human ceiling", "Without a threshold", "Week by week", "Human error"):
+        assert f">{heading}</" in text
+    assert "Statistics reference" not in text[text.index('class="judge-evidence"') :]

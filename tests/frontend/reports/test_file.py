@@ -201,8 +201,8 @@ def test_the_file_needs_nothing_and_runs_nothing(report: AlignmentReport) -> Non
     shown = [name for name in report.plots if name != "compared" and not name.startswith("triage")]
     assert text.count('class="plot"') == len(shown)
     assert all(plot_in_words(report.plots[name]) in text for name in shown)
-    for section in ("Every threshold", "Scores by what people say", "Scores as probabilities", "Scores as grades"):
-        assert f">{section}</h3>" in text
+    for section in ("Threshold curve", "Score distribution", "Calibration", "Scores as grades"):
+        assert f">{section}</span>" in text
     # What only a script could move is left out, and what it would show at first is there.
     assert 'type="range"' not in text
     assert "All dev units at" in text

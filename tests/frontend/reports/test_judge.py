@@ -36,7 +36,6 @@ def test_the_table_and_the_way_to_it(report: AlignmentReport) -> None:
     shown = judge_context(report, 1)["population"]
     page = report_html(report)
     text = Words(page).text
-    assert 'href="#judge-2-population"' in page
     assert 'id="judge-2-population"' in page
     for name in ("classical", "tuned"):
         assert f"{row[name]['value']:.1%} {row[name]['low']:.1%} to {row[name]['high']:.1%}" in text
@@ -49,7 +48,7 @@ def test_the_table_and_the_way_to_it(report: AlignmentReport) -> None:
 
 def test_nothing_is_carried_over_where_all_have_labels(report: AlignmentReport) -> None:
     text = Words(report_html(report)).text
-    assert "Every scored unit has a label: nothing to carry over." in text
+    assert "every scored unit has a label: nothing to carry over" in text
     assert text.count("PPI++") == 1
 
 
@@ -57,7 +56,7 @@ def test_a_drawn_batch_points_to_the_weighted_figures(report: AlignmentReport) -
     assert "weighted figures" not in Words(report_html(report)).text
     report.result["judges"][1]["population"]["drawn"] = True
     text = Words(report_html(report)).text
-    assert "take the weighted figures under “For all samples”, not these" in text
+    assert "use the weighted figures under “For all samples”, not these" in text
 
 
 def test_a_judge_that_does_not_help_narrows_nothing(report: AlignmentReport) -> None:

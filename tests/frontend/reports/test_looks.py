@@ -63,10 +63,11 @@ def text_of(client: Client, **more: str) -> str:
 
 def test_before_any_look(grade: Criterion, page_of: PageOf) -> None:
     text = text_of(page_of("reviewer"))
-    assert "Nobody has looked at test with this judge yet." in text
-    assert "the next is look 1, which decides at 96.96 %, by an interval 1.1 times as wide as a plain 95 % one." in text
-    assert f'href="{LOOK}?judge=a%20%26%20b&amp;measures=grade"' in text
-    assert "Issue the certificate" not in text
+    assert "Not evaluated on the test set yet." in text
+    assert "The next is test evaluation 1 on this criterion, over all judges: it decides at 96.96 %" in text
+    assert "an interval 1.1 times as wide as a plain 95% one." in text
+    assert f'href="{LOOK}?judge=a+%26+b&amp;measures=grade"' in text
+    assert "Certify test evaluation" not in text
     assert not Look.objects.exists()
 
 
@@ -83,40 +84,44 @@ def test_the_cost_is_said_before(grade: Criterion, page_of: PageOf) -> None:
 def test_a_look_is_taken_and_shown(grade: Criterion, page_of: PageOf) -> None:
     client = page_of("reviewer")
     reply = client.post(LOOK, {**NAMED, "number": "1"})
-    assert (reply.status_code, reply["Location"]) == (302, f"{URL}?judge=a+%26+b&measures=grade#looks")
+    assert (reply.status_code, reply["Location"]) == (302, f"{URL}?judge=a+%26+b&measures=grade")
     look = Look.objects.get()
     assert look.created_by is not None
     assert (look.number, look.created_by.username) == (1, "reviewer")
     text = text_of(client)
-    assert "This was look 1. What it showed is below." in text
+    assert "This was test evaluation 1. Its result is below." in text
     kappa = look.result["figure"]
     assert f"<b>{kappa['value']:.2f}</b>" in text
     assert f"{kappa['low']:.2f} to {kappa['high']:.2f}" in text
     decision = decision_in_words(look.result["decision"])
     for words in (
-        decision["verdict"],
+        decision["chip"],
         escape(decision["reason"]),
         decision["meaning"],
         *map(escape, decision["supports"]),
         "Kappa with people surely 0.4 or more, with 90% of the units scored",
         "all samples, declared by an admin, on the command line",
-        "Look 1, version “<bdi>1</bdi>”",
-        "On dev each label counts once, however it was drawn",
+        "Test evaluation 1</span>",
+        "version “<bdi>1</bdi>”",
+        "From test evaluation 1 of",
+        "Not certified yet, so nothing is decided by it.",
+        "On the dev set each label counts once, however it was drawn",
     ):
         assert words in text
-    assert "the next is look 2, which decides at 99.24 %" in text
-    assert "Test was looked at once with this judge." in text
+    assert "The next is test evaluation 2 on this criterion, over all judges: it decides at 99.24 %" in text
+    assert "Provisional" not in text
     assert text.count('<tr><th scope="row">') > 10  # figures and reliability points, as tables
     # Not for reviewers.
-    assert "Issue the certificate" not in text
-    assert "Issue the certificate of look 1" in text_of(page_of("admin"))
+    assert "Ask an admin to certify test evaluation 1" in text
+    assert 'name="look"' not in text
+    assert ">Certify test evaluation 1</button>" in text_of(page_of("admin"))
 
 
 def test_looking_again_at_the_same_spends_nothing(grade: Criterion, page_of: PageOf) -> None:
     client = page_of("reviewer")
     client.post(LOOK, {**NAMED, "number": "1"})
     client.post(LOOK, {**NAMED, "number": "2"})
-    assert "Nothing has changed since look 1: it is shown again, and nothing was spent." in text_of(client)
+    assert "Nothing has changed since test evaluation 1: it is shown again, and nothing was spent." in text_of(client)
     assert Look.objects.count() == 1
 
 
@@ -130,8 +135,8 @@ def test_another_look_in_between(grade: Criterion, page_of: PageOf) -> None:
     assert Look.objects.count() == 1
     client.post(LOOK, {**NAMED, "number": "2"})
     text = text_of(client)
-    assert "Test was looked at 2 times with this judge." in text
-    assert "All 2 looks" in text
+    assert "2 of this judge" in text
+    assert "From test evaluation 2 of" in text
     assert text.count("<bdi>Reviewer</bdi>") >= 2
 
 
@@ -158,11 +163,12 @@ def test_a_certificate_is_issued_and_shown(grade: Criterion, page_of: PageOf) ->
     text = text_of(client)
     for words in (
         "The certificate is issued.", "Certificate 1", "holds", certificate.judge_hash, look.fingerprint,
-        "No audits to go by yet, so no drift can show", "What its decision rests on", "<bdi>ann</bdi>, <bdi>ben</bdi>",
+        "No audits to go by yet, so no drift can show", "Certificate 1 holds.",
+        "What its decision rests on", "<bdi>ann</bdi>, <bdi>ben</bdi>",
         "Issued", "Admin", "**Passed:** May decide together with a person.", "&#x27;a &amp; b&#x27; --format markdown",
     ):  # fmt: skip
         assert words in text, words
-    assert "Issue the certificate" not in text
+    assert "Certify test evaluation" not in text
     assert client.post(CERTIFY, {"look": str(look.pk)}).status_code == 302
     assert Certificate.objects.count() == 1
 
@@ -185,11 +191,12 @@ def test_a_certificate_that_no_longer_holds_says_why(grade: Criterion, page_of: 
     issue_certificate(look=look_at_test(criterion=grade, judge_name=NAMED["judge"]))
     samples = {sample.external_id: sample for sample in grade.project.samples.all()}
     client = page_of("reviewer")
-    assert "<dt>Region</dt>" in text_of(client)
+    assert "<dt>Automatic decisions</dt>" in text_of(client)
     add_judge(grade.project, NAMED["judge"], samples, [("s00", "answer", 0.5)], dimension="grade", label="2")
     text = text_of(client)
     assert "no longer holds" in text
-    assert "<dt>Region</dt>" not in text, "it permits nothing any more"
+    assert "Certificate 1 holds" not in text
+    assert "<dt>Automatic decisions</dt>" not in text, "it permits nothing any more"
     assert "Certificate 1 is for version “1” of “a &amp; b”, which is now “2”." in text
 
 
@@ -260,16 +267,16 @@ def test_a_look_that_is_out_of_date_says_so(grade: Criterion, page_of: PageOf) -
     Look.objects.update(promise=PROMISE - 1)
     client = page_of("admin")
     text = text_of(client)
-    assert "This look is out of date: what a look promises has changed since" in text
+    assert "This test evaluation is out of date: what an evaluation promises has changed since" in text
     assert '<span class="badge">out of date</span>' in text
     assert "which was taken before what a look promises changed" in text
-    assert "Issue the certificate" not in text
+    assert "Certify test evaluation" not in text
     (said,) = client.get(f"/api/projects/{grade.project.slug}/looks/").json()["results"]
     assert said["out_of_date"] is True
     client.post(LOOK, {**NAMED, "number": "2"})
     text = text_of(client)
-    assert "This look is out of date" not in text
-    assert "Issue the certificate of look 2" in text
+    assert "This test evaluation is out of date" not in text
+    assert "Certify test evaluation 2" in text
 
 
 def test_once_there_is_a_look_its_plan_is_the_only_one(grade: Criterion, page_of: PageOf) -> None:
@@ -289,7 +296,7 @@ def test_once_there_is_a_look_its_plan_is_the_only_one(grade: Criterion, page_of
         text = client.get(page).content.decode()
         assert "about 12 more" not in text, page
         assert "about 600 more" in text, page
-    assert "See what the look at the test half decided" in text_of(client)
+    assert "Label about 600 more samples" in text_of(client)
     # A plan for what was certified says nothing of another version.
     look.version.__class__.objects.update(label="2")
     assert "about 12 more" in client.get(pages[1]).content.decode()

@@ -86,6 +86,7 @@ def test_drags_the_threshold(report: AlignmentReport, lena: User, new_page: Call
     project = report.project
     page = new_page(lena)
     page.goto(URL)
+    page.get_by_text("Threshold curve").click()
     slider = page.get_by_role("slider", name="Try a threshold")
     back = page.get_by_role("button", name="Back to the best on dev")
     best, at_best = shown(page)
@@ -158,6 +159,7 @@ def test_without_a_script_the_figures_at_the_best_threshold_stand(
 ) -> None:
     page = new_page(lena, java_script_enabled=False)
     page.goto(URL)
+    page.get_by_text("Threshold curve").click()
     threshold, figures = shown(page)
     assert figures == by_hand(report.project, threshold)
     assert page.get_by_role("slider").count() == 0
@@ -172,7 +174,8 @@ def test_walks_through_the_disagreements(report: AlignmentReport, lena: User, ne
     row = rows[first]
     page = new_page(lena)
     page.goto(URL)
-    table = page.get_by_role("region", name="Where loose and people disagree").first
+    page.get_by_role("link", name="Read where it disagrees").click()
+    table = page.get_by_role("group", name="Where loose and people disagree").first
     line = table.get_by_role("row").nth(first + 1)
     expect(line).to_contain_text(outcomes[row["passes"], row["judge_passes"]])
     line.get_by_role("link", name=row["external_id"]).click()

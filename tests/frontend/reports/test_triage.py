@@ -174,9 +174,9 @@ def test_what_was_certified_is_of_its_own_version(alice: User, desk: Project, re
 @pytest.mark.parametrize(
     ("verdict", "said"),
     [
-        ("with_a_person", "may decide together with a person"),
-        ("not_for_use", "not for use"),
-        ("cannot_tell", "cannot tell yet"),
+        ("with_a_person", "Together with a person"),
+        ("not_for_use", "Not for use"),
+        ("cannot_tell", "Not proven yet"),
     ],
 )
 def test_decisions_that_leave_nothing_to_the_judge_alone(
