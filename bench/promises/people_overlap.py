@@ -17,8 +17,8 @@ PROMISE = Promise(
     "At the human ceiling",
     "The judge’s kappa is surely no more than 0.05 below a person’s.",
     "Three people label every sample, and are right in 90 % (99 %); the judge is right in 84 % (95 %), which is .117 "
-    "(.080) below. *No worse*: the low end of the 95 % interval of the difference is above −0.05. *Before*: t times the "
-    "error, from 10 samples on.",
+    "(.080) below. *No worse*: the low end of the 95 % interval of the difference is above −0.05. *Before*: t times "
+    "the error, from 10 samples on.",
 )
 
 

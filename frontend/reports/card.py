@@ -12,7 +12,7 @@ from django.utils.translation import gettext as _
 from annotate.core.text_tables import figure, number
 from frontend.reports.in_words import decision_in_words, in_words
 from frontend.reports.shown import from_to, percent, shown
-from judges.certificates.decision_read import Ruling
+from judges.certificates.decision_read import PERMITTING, Ruling
 from judges.core.requirement import requirement_of
 from judges.models import AlignmentReport, Measure
 
@@ -60,6 +60,9 @@ def _basis(ruling: Ruling | None) -> str:
         return _("From test evaluation %(n)s of %(date)s. Not certified yet, so nothing is decided by it.") % given
     if ruling.ended:
         return _("From test evaluation %(n)s of %(date)s. Certificate %(certificate)s has ended.") % given
+    if ruling.decision["verdict"] not in PERMITTING:
+        # “Holds” would read as a permission.
+        return _("From test evaluation %(n)s of %(date)s. Certificate %(certificate)s says the same.") % given
     return _("From test evaluation %(n)s of %(date)s. Certificate %(certificate)s holds.") % given
 
 

@@ -10,6 +10,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop, ngettext
 
 from annotate.core.text_tables import UNDEFINED
+from frontend.base.spelling import metadata_key
 from frontend.reports.in_words import in_words
 from frontend.reports.shown import Shown, shown, signed
 from judges.certificates.decision_read import Ruling
@@ -197,7 +198,7 @@ def _calibration(found: Mapping[str, Any]) -> str:
 
 def _slices(found: Mapping[str, Any]) -> str:
     if found["worse"]:
-        rows = ", ".join(f"{row['key']} {row['value']}" for row in found["worse"])
+        rows = ", ".join(f"{metadata_key(row['key'])} {row['value']}" for row in found["worse"])
         return _("Worse than the rest: %(slices)s.") % {"slices": rows}
     if found["tested"]:
         return _("No slice is significantly worse than the rest.")

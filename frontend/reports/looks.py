@@ -30,7 +30,7 @@ from frontend.base.pages import ProjectPage, project_view
 from frontend.reports.in_words import decision_in_words, drawn_by_in_words, in_words
 from frontend.reports.parts import judge_url
 from frontend.reports.shown import Shown, from_to, percent, shown, shown_share
-from judges.certificates.decision_read import Standing, conditions_of, next_look, people_behind, standing_of
+from judges.certificates.decision_read import PERMITTING, Standing, conditions_of, next_look, people_behind, standing_of
 from judges.certificates.drift_read import drift_sentence
 from judges.certificates.gate import Gate, gate_markdown, held_to
 from judges.certificates.write import issue_certificate, look_at_test
@@ -43,7 +43,7 @@ _FIGURES = (
     (
         "kappa",
         gettext_noop("Kappa at the threshold"),
-        gettext_noop("Agreement with people beyond chance, as the judge is used today."),
+        gettext_noop("Agreement with annotators beyond chance, as the judge is used today."),
         "a-judge-at-a-threshold",
     ),
     (
@@ -61,25 +61,25 @@ _FIGURES = (
     (
         "tpr",
         gettext_noop("TPR"),
-        gettext_noop("Of what people pass, the share that the judge passes."),
+        gettext_noop("Of what annotators pass, the share that the judge passes."),
         "a-judge-at-a-threshold",
     ),
     (
         "tnr",
         gettext_noop("TNR"),
-        gettext_noop("Of what people fail, the share that the judge fails."),
+        gettext_noop("Of what annotators fail, the share that the judge fails."),
         "a-judge-at-a-threshold",
     ),
     (
         "roc_auc",
         gettext_noop("ROC AUC"),
-        gettext_noop("How often something people pass scores better than something they fail; 0.5 is guessing."),
+        gettext_noop("How often a unit that annotators pass scores better than one they fail; 0.5 is guessing."),
         "correlations-and-roc-auc",
     ),
     (
         "ceiling",
-        gettext_noop("Judge less a person"),
-        gettext_noop("Its kappa with the majority of people, less that of one of them; 0 is as good as a person."),
+        gettext_noop("Judge − person"),
+        gettext_noop("Its kappa with the majority of annotators − that of one of them; 0 is as good as a person."),
         "the-human-ceiling",
     ),
     (
@@ -93,7 +93,7 @@ _FIGURES = (
     (
         "calibrated.brier",
         gettext_noop("Brier score"),
-        gettext_noop("Squared distance of its probabilities from what people said; 0 is best."),
+        gettext_noop("Squared distance of its probabilities from human decisions; 0 is best."),
         "calibration",
     ),
 )
@@ -180,8 +180,8 @@ def _left_out(drawn: Mapping[str, Any]) -> str:
     if not drawn["left_out"]:
         return ""
     return ngettext(
-        "%(n)s unit that people settled: it was chosen, or how it came is not known.",
-        "%(n)s units that people settled: they were chosen, or how they came is not known.",
+        "%(n)s resolved unit: it was chosen, or how it came is not known.",
+        "%(n)s resolved units: they were chosen, or how they came is not known.",
         drawn["left_out"],
     ) % {"n": f"{drawn['left_out']:,}"}
 
@@ -195,8 +195,8 @@ def declared_in_words(requirement: Requirement) -> str:
         "risk": f"{100 * requirement.risk:g}%",
     }
     return _(
-        "%(measure)s surely %(bar)s or more, with %(coverage)s of the units scored; where it decides alone, at most "
-        "%(risk)s of what people fail passed, and of what they pass failed."
+        "%(measure)s at least %(bar)s, with %(coverage)s of the units scored; where it decides alone, at most "
+        "%(risk)s of what annotators fail passed, and of what they pass failed."
     ) % {**given, "measure": capfirst(given["measure"])}
 
 
@@ -234,18 +234,23 @@ def region_in_words(region: Mapping[str, Any], higher_is_better: bool) -> str:
     if region["distance"] is None:
         return _("%(why)s.") % {"why": capfirst(in_words(region["reason"]))}
     most = {name: percent(region[f"false_{name}"]["high"]) for name in ("passes", "fails")}
-    wrong = _("Of what people fail there it passes at most %(passes)s, of what they pass it fails at most %(fails)s.")
+    wrong = _(
+        "Of what annotators fail there it passes at most %(passes)s, of what they pass it fails at most %(fails)s."
+    )
     wrong %= most
     if region["distance"] == 0:
-        return _("The judge may decide every score alone.") + " " + wrong
+        return _("All scores can be decided automatically.") + " " + wrong
     low, high = region["threshold"] - region["distance"], region["threshold"] + region["distance"]
     passes = _("%(score)s or more") % {"score": number(high)}
     fails = _("%(score)s or less") % {"score": number(low)}
     if not higher_is_better:
         passes, fails = fails, passes
-    alone = _("The judge may decide alone: pass at %(passes)s, fail at %(fails)s.") % {"passes": passes, "fails": fails}
+    alone = _("Can be decided automatically: pass at %(passes)s, fail at %(fails)s.") % {
+        "passes": passes,
+        "fails": fails,
+    }
     share = {"share": percent(region["inside"]["value"])}
-    rest = _("%(share)s of all units on test lie there; the rest goes to people.") % share
+    rest = _("%(share)s of all units on the test set lie there; the rest goes to human review.") % share
     return f"{alone} {wrong} {rest}"
 
 
@@ -317,6 +322,7 @@ def _certificate(page: ProjectPage, criterion: Criterion, judge: str, dimension:
     return {
         "certificate": certificate,
         "certified": {**look_in_short(look), **_decided(look)},
+        "permitting": PERMITTING,
         "conditions": {one.name: one.holds for one in conditions_of(look)},
         "people": people_behind(look, reader=page.user),
         "ended": None if held.ended is None else held.ended[1],

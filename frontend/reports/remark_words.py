@@ -37,7 +37,7 @@ _COUNT, _SHARE, _FIGURE = "{:,}".format, "{:.1%}".format, "{:.2f}".format
 _PARTS = {"dev": gettext_noop("dev"), "test": gettext_noop("test")}
 # By the decision (alignment.judging.decision).
 _MAY = {
-    "alone_in_region": gettext_noop("may decide alone in this region"),
+    "alone_in_region": gettext_noop("may decide alone in its certified score range"),
     "with_a_person": gettext_noop("may decide together with a person"),
     "not_for_use": gettext_noop("not for use"),
     "cannot_tell": gettext_noop("cannot tell yet"),
@@ -268,24 +268,24 @@ WORDS = {
     "figure_at_level": gettext_noop("%(value)s (%(low)s to %(high)s, %(level)s sure)"),
     "figure_without_interval": gettext_noop("%(value)s (%(why)s)"),
     "unknown": gettext_noop("unknown (%(why)s)"),
-    "auc_weak": gettext_noop("ROC AUC is %(auc)s: surely below %(bar)s."),
-    "auc_turned": gettext_noop("ROC AUC is %(auc)s: surely below %(bar)s; if lower scores are better, say so."),
+    "auc_weak": gettext_noop("ROC AUC is %(auc)s: below %(bar)s even at the high end."),
+    "auc_turned": gettext_noop(
+        "ROC AUC is %(auc)s: below %(bar)s. If lower scores are better, change the judge’s direction."
+    ),
     "few_overlapping_groups": gettext_noop("fewer than %(n)s groups of samples were labelled by several people"),
     # What a judge may do, and what speaks for it and against it.
-    "endpoint_kappa_unknown": gettext_noop("Its kappa with people is not known: %(why)s."),
-    "endpoint_less_people_unknown": gettext_noop("Its kappa less a person's is not known: %(why)s."),
-    "endpoint_of_few": gettext_noop(
-        "%(n)s groups of samples with drawn labels are few: at least %(fewest)s are needed."
-    ),
+    "endpoint_kappa_unknown": gettext_noop("Its kappa with annotators is not known: %(why)s."),
+    "endpoint_less_people_unknown": gettext_noop("Its kappa compared with a person’s is not known: %(why)s."),
+    "endpoint_of_few": gettext_noop("Only %(n)s groups of samples have drawn labels; at least %(fewest)s are needed."),
     "endpoint_of_few_alike": gettext_noop(
         "The drawn labels of %(groups)s groups of samples are worth those of %(n)s, since a few groups stand for most "
         "samples: at least %(fewest)s are needed."
     ),
     "endpoint_kappa_open": gettext_noop(
-        "Its kappa is %(kappa)s: not surely %(bar)s or more, nor surely below; %(more)s."
+        "Kappa is %(kappa)s, too uncertain to say whether it is %(bar)s or more; %(more)s."
     ),
     "endpoint_less_people_open": gettext_noop(
-        "Less a person's, its kappa is %(less)s: not surely %(bar)s or more, nor surely below; %(more)s."
+        "Judge − person: %(less)s in kappa, too uncertain to say whether it is %(bar)s or more; %(more)s."
     ),
     "no_known_chance": gettext_noop(
         "how the samples of this half came to be labelled is not known; an admin can declare it, or draw a batch"
@@ -294,32 +294,32 @@ WORDS = {
         "how the samples of the %(n)s scored units on test came to be labelled is not known; an admin can declare it, "
         "or draw a batch"
     ),
-    "region_after_endpoint": gettext_noop("a region is tried only when the endpoint has passed"),
+    "region_after_endpoint": gettext_noop("a score range is tried only when the declared minimum is reached"),
     "labels_settle": gettext_noop("more drawn labels settle it with a chance of %(chance)s"),
     "labels_alone_hardly": gettext_noop(
         "%(times)s times as many labels would settle it with a chance below %(chance)s"
     ),
-    "labels_unplanned": gettext_noop("how many more labels it takes is not known"),
-    "kappa_reached": gettext_noop("Its kappa is %(kappa)s: surely %(bar)s or more."),
-    "kappa_below": gettext_noop("Its kappa is %(kappa)s: surely below %(bar)s."),
-    "less_people_reached": gettext_noop("Less a person's, its kappa is %(less)s: surely %(bar)s or more."),
-    "less_people_below": gettext_noop("Less a person's, its kappa is %(less)s: surely below %(bar)s."),
-    "calibrated_reached": gettext_noop("Kappa once calibrated is %(kappa)s: surely %(bar)s or more."),
-    "auc_tells": gettext_noop("ROC AUC is %(auc)s: surely above 0.5."),
+    "labels_unplanned": gettext_noop("how many more labels are needed is not known"),
+    "kappa_reached": gettext_noop("Kappa is %(kappa)s: at least %(bar)s even at the low end."),
+    "kappa_below": gettext_noop("Kappa is %(kappa)s: below %(bar)s even at the high end."),
+    "less_people_reached": gettext_noop("Judge − person: %(less)s in kappa, at least %(bar)s even at the low end."),
+    "less_people_below": gettext_noop("Judge − person: %(less)s in kappa, below %(bar)s even at the high end."),
+    "calibrated_reached": gettext_noop("Calibrated kappa is %(kappa)s: at least %(bar)s even at the low end."),
+    "auc_tells": gettext_noop("ROC AUC is %(auc)s: better than chance (0.5)."),
     "coverage_reached": gettext_noop(
-        "It scored %(share)s of the drawn units that people settled; at least %(least)s are asked for."
+        "%(share)s of the drawn, resolved units are scored; at least %(least)s are required."
     ),
     "coverage_low": gettext_noop(
-        "It scored only %(share)s of the drawn units that people settled; at least %(least)s are asked for: let it "
-        "score the rest, or see why it fails there."
+        "Only %(share)s of the drawn, resolved units are scored; at least %(least)s are required. Score the rest, or "
+        "see why it fails there."
     ),
     "region_certified": gettext_noop(
-        "In its region, with %(share)s of the units, it is surely wrong on at most %(risk)s of what people fail and "
-        "of what they pass."
+        "In its certified score range, with %(share)s of the units, it passes at most %(risk)s of what annotators "
+        "fail, and fails at most %(risk)s of what they pass."
     ),
     "region_missing": gettext_noop("It may decide nothing alone: %(why)s."),
     "units_open": gettext_noop(
-        "On %(n)s labelled units people are not done yet: such units are hard, so the figures may be too good."
+        "%(n)s labelled units are unresolved. Such units are often hard, so the figures may be too good."
     ),
     "may_do": "%(verdict)s",
     "labels_missing": "%(n)s",

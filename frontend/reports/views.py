@@ -209,12 +209,12 @@ def triage(page: ProjectPage, key: str) -> HttpResponse:
     """Of the latest report the judge that the address names (`?judge=…&measures=…`). A POST makes a draft batch of
     what is left to people."""
     # Annotators read the name: it must not say what a judge said.
-    form = WhoLabelsForm(page.project, page.data, initial={"name": _("Samples for people")})
+    form = WhoLabelsForm(page.project, page.data, initial={"name": _("Samples for human review")})
     if page.data is not None:
         criterion = one_criterion(page.project, key)
         found = _left(page, criterion)
         if found is None:
-            said = _("The judge may decide nothing alone, so there is no rest to make a batch of.")
+            said = _("Nothing can be decided automatically, so there is no rest to create a batch of.")
             messages.error(page.request, said)
             return HttpResponseRedirect(page.request.get_full_path())
         if form.is_valid():
@@ -253,7 +253,9 @@ def _left(page: ProjectPage, criterion: Criterion) -> tuple[Look, Left] | None:
 def _make(page: ProjectPage, criterion: Criterion, form: WhoLabelsForm, look: Look, left: Left) -> Batch:
     """The batch of all that is left, or of what nobody has labelled yet, by the button that was pressed."""
     names = left.unlabelled if page.request.POST.get("which") == "unlabelled" else left.rest
-    note = _("Left to people by %(judge)s: outside the region certified by look %(look)d, or without a score.")
+    note = _(
+        "For human review: outside the score range of %(judge)s certified by test evaluation %(look)d, or not scored."
+    )
     given = {name: form.cleaned_data[name] for name in ("name", "annotators", "overlap", "due_date")}
     return create_batch(
         project=page.project,

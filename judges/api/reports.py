@@ -15,6 +15,7 @@ from annotate.api.schema import Error, answers
 from annotate.projects.read import criterion_named, one_criterion
 from annotate.verdicts.evidence_read import agreement
 from judges.api import reports_serializers as shapes
+from judges.certificates.decision_read import rulings_on
 from judges.models import AlignmentReport
 from judges.reports.evidence import align
 from judges.reports.read import ReportState, one_report, report_state, reports_of
@@ -46,11 +47,15 @@ class AlignmentView(ProjectAPIView):
         the samples, measured there by cross-fitting (docs/statistics.md). Samples get their half at a report or a look;
         those without one are not on dev yet. Before the first of these there is nothing to compare judges on (404).
 
+        `looks` has the decision of judges that were looked at on test: it rules, whatever dev says.
+
         Judges are compared with what people settled. `labels=all`: with all that they labelled.
         """
         settled_only = asked.get("labels", "settled") == "settled"
         criterion = one_criterion(self.project, key)
-        return align(criterion, asked.get("judge") or None, stores=False, settled_only=settled_only)
+        found = align(criterion, asked.get("judge") or None, stores=False, settled_only=settled_only)
+        named = {row["judge"] for row in found["judges"]}
+        return {**found, "looks": [one for one in rulings_on(criterion) if one["judge"] in named]}
 
 
 class ReportStateView(ProjectAPIView):

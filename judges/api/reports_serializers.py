@@ -5,11 +5,14 @@ Figures are JSON that the alignment module made (docs/statistics.md): shown as t
 
 from __future__ import annotations
 
+from typing import Any
+
 from rest_framework import serializers as s
 
 from annotate.api.batches_serializers import Estimate
 from annotate.api.serializers import Choice, FreeObject, Moment, Of, Page, Remark, Shape, Stored, Text, Value
 from judges import models
+from judges.certificates.decision_read import rulings_on
 from judges.reports.read import ReportState as State
 
 
@@ -77,11 +80,22 @@ class JudgeFigures(Stored):
     labels = s.DictField(child=Estimate(), allow_null=True, help_text="Null for a judge that gives numbers.")
 
 
+class Ruling(Stored):
+    judge = s.CharField()
+    version = s.CharField()
+    dimension = s.CharField()
+    look = s.IntegerField(help_text="The number of its latest look at test.")
+    decision = FreeObject(help_text="What the judge may do by that look, and why. It rules what is said of dev.")
+    certificate = s.IntegerField(allow_null=True, help_text="Of that look; null: it is not certified, and not used.")
+    ended = s.CharField(allow_null=True, help_text="Why the certificate has ended; null while it holds.")
+
+
 class Alignment(Stored):
     criterion = s.CharField()
     version = s.IntegerField(help_text="Of the criterion.")
     reference = ReferenceFigures()
     judges = JudgeFigures(many=True)
+    looks = Ruling(many=True, help_text="What rules judges that were looked at on test.")
 
 
 LABELS = ("settled", "all")
@@ -190,10 +204,16 @@ class ReportResult(Stored):
 class Report(
     ReportSummary,
     of=models.AlignmentReport,
-    shows="number criterion criterion_version labels fingerprint created_at parameters result",
+    shows="number criterion criterion_version labels fingerprint created_at parameters result looks",
 ):
     parameters = ReportParameters()
     result = ReportResult(help_text="One that an earlier version made may lack figures.")
+    looks = Ruling(
+        many=True, help_text="As of now: what rules judges that were looked at on test, whatever `result` says."
+    )
+
+    def get_looks(self, report: models.AlignmentReport) -> list[dict[str, Any]]:
+        return rulings_on(report.criterion)
 
 
 class ReportRequest(Shape, required="criterion"):

@@ -154,6 +154,23 @@ def looked_decisions(project: Project) -> Looked:
     }
 
 
+def rulings_on(criterion: Criterion) -> list[dict[str, Any]]:
+    """What rules each judge version on the criterion that was looked at, as plain JSON."""
+    return [
+        {
+            "judge": judge,
+            "version": version,
+            "dimension": dimension,
+            "look": one.look,
+            "decision": one.decision,
+            "certificate": one.certificate,
+            "ended": one.ended,
+        }
+        for (key, judge, version, dimension), one in looked_decisions(criterion.project).items()
+        if key == criterion.pk
+    ]
+
+
 def _ended(project: Project, criterion: str, key: tuple[int, str, str, str], look: int) -> str | None:
     """Why the certificate of this look has ended, unless a later one took its place."""
     held = standing_of(project=project, criterion_key=criterion, judge_name=key[1], dimension=key[3])

@@ -1020,7 +1020,7 @@ def test_undefined_beyond_estimates():
 #: Public functions that are always defined, or that say otherwise in no estimate (test_undefined_beyond_estimates, or
 #: their own tests: no plan, nothing that labels could be worth, no influences).
 NO_ESTIMATE = {
-    "allocate", "benjamini_yekutieli", "ceiling_verdict", "clusters_needed", "consensus_labels", "cross_fit",
+    "allocate", "benjamini_yekutieli", "clusters_needed", "consensus_labels", "cross_fit",
     "cross_fit_on", "decision_on", "dev_test_split", "distance_steps", "draw",
     "expected_spread", "fit_calibrator", "fit_dawid_skene", "guessed_spread", "holm", "interval_caveat",
     "judge_views", "kappa_influence", "level_of_look", "mean_value", "more_groups", "on_scale", "paradox_note",

@@ -1,4 +1,4 @@
-"""The human ceiling: against counting by hand and scikit-learn's kappa, its joint interval, and its verdicts."""
+"""The human ceiling: against counting by hand and scikit-learn's kappa, and its joint interval."""
 
 from collections import Counter
 

@@ -161,7 +161,7 @@ def test_it_says_what_the_judge_may_do(rita: User, judge: Judge) -> None:
     assert "What it may do" not in client.get(at).content.decode()
     certified(judge.versions.get(), "alone_in_region")
     text = client.get(at).content.decode()
-    assert '<span class="badge badge-ok">may decide alone in this region</span>' in text
+    assert '<span class="badge badge-ok">may decide alone in its certified score range</span>' in text
     assert "/p/help/reports/support/judge/?judge=Words&amp;measures=support#certificate" in text
     Look.objects.update(promise=PROMISE - 1)
     text = client.get(at).content.decode()

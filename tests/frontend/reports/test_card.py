@@ -100,6 +100,14 @@ def test_a_certificate_that_has_ended_lets_it_decide_nothing(grade: Criterion, a
     assert "Certificate ended" in as_user(admin).get("/p/desk/reports/grade/").content.decode()
 
 
+def test_a_certificate_that_permits_nothing_does_not_hold_as_if_it_did(grade: Criterion, admin: User) -> None:
+    certified(version(), "not_for_use")
+    text = page(admin)
+    assert "Certificate 1 says the same." in text
+    assert "permits nothing" in text
+    assert "Certificate 1 holds" not in text
+
+
 def test_no_figure_beside_it_is_a_second_decision(grade: Criterion, admin: User) -> None:
     against = [remark("region_missing", why=remark("region_after_endpoint"))]
     look = decided(version(), "not_for_use")

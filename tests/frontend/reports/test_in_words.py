@@ -83,8 +83,8 @@ def test_an_unknown_code_is_an_error() -> None:
         (remark("too_many_values", n=1000), "more than 1,000 different values: too many to take every two", None),
         (
             remark("auc_tells", auc=FIGURE),
-            "ROC AUC is 0.61 (0.50 to 0.71): surely above 0.5.",
-            "ROC AUC 为 0.61（0.50 至 0.71）：可以肯定高于 0.5。",
+            "ROC AUC is 0.61 (0.50 to 0.71): better than chance (0.5).",
+            "ROC AUC 为 0.61（0.50 至 0.71）：优于随机（0.5）。",
         ),
         (
             remark("no_region", why=remark("false_passes_above_risk", n=80, found=0.05, high=0.123, risk=0.1)),

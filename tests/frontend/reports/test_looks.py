@@ -74,9 +74,9 @@ def test_before_any_look(grade: Criterion, page_of: PageOf) -> None:
 def test_the_cost_is_said_before(grade: Criterion, page_of: PageOf) -> None:
     client = page_of("reviewer")
     text = client.get(f"{LOOK}?{urlencode(NAMED)}").content.decode()
-    assert "Look at the test half with “<bdi>a &amp; b</bdi>”?" in text
-    assert "this is look 1 at this criterion, counted over its versions and all judges" in text
-    assert "It decides at 96.96 %, by an interval 1.1 times as wide as a plain 95 % one" in text
+    assert "Evaluate “<bdi>a &amp; b</bdi>” on the test set?" in text
+    assert "this is test evaluation 1 on this criterion, counted over its versions and all judges" in text
+    assert "It decides at 96.96 %, by an interval 1.1 times as wide as a plain 95% one" in text
     assert "declared for the criterion" in text
     assert not Look.objects.exists()
 
@@ -99,7 +99,7 @@ def test_a_look_is_taken_and_shown(grade: Criterion, page_of: PageOf) -> None:
         escape(decision["reason"]),
         decision["meaning"],
         *map(escape, decision["supports"]),
-        "Kappa with people surely 0.4 or more, with 90% of the units scored",
+        "Kappa with people at least 0.4, with 90% of the units scored",
         "all samples, declared by an admin, on the command line",
         "Test evaluation 1</span>",
         "version “<bdi>1</bdi>”",

@@ -92,12 +92,12 @@ def test_before_the_first_certificate(alice: User, ben: User, desk: Project) -> 
     client = as_user(alice)
     html = client.get(URL).content.decode()
     assert "“careful” has no certificate for “grade”." in html
-    assert "Nothing, until a certificate says so" in html
-    assert "/p/desk/reports/grade/judge/?judge=careful&amp;measures=grade#looks-title" in html
+    assert "Nothing yet: it takes a certified test evaluation" in html
+    assert "/p/desk/reports/grade/judge/?judge=careful&amp;measures=grade" in html
     assert "<svg" in html
-    assert "Make a batch" not in html
+    assert "Create a batch" not in html
     said = client.post(URL, sent(ben), follow=True).content.decode()
-    assert "The judge may decide nothing alone" in said
+    assert "Nothing can be decided automatically" in said
     assert not Batch.objects.exists()
 
 
@@ -111,8 +111,8 @@ def test_a_batch_of_the_rest_holds_exactly_the_rest(
     assert set(left.rest) == labelled | later
     assert set(left.unlabelled) == later
     html = page.content.decode()
-    assert f"People would still see {len(labelled | later)} of the project’s 165 samples." in html
-    assert "Make a batch of the 4 without labels" in html
+    assert f"{len(labelled | later)} of the project’s 165 samples need human review." in html
+    assert "Create a batch of the 4 without labels" in html
 
     assert client.post(f"{URL}?judge=careful&measures=grade", sent(ben)).url == "/p/desk/batches/1/"
     batch = Batch.objects.get()
@@ -120,7 +120,7 @@ def test_a_batch_of_the_rest_holds_exactly_the_rest(
     assert (batch.status, batch.overlap, list(batch.annotators.all())) == ("draft", 1, [ben])
     assert [row.criterion.key for row in batch.batch_criteria.all()] == ["grade"]
     assert (
-        "Left to people by careful: outside the region certified by look 1"
+        "For human review: outside the score range of careful certified by test evaluation 1"
         in client.get("/p/desk/batches/1/").content.decode()
     )
 
@@ -133,8 +133,8 @@ def test_nothing_is_left(alice: User, ben: User, desk: Project, region: dict[str
     Look.objects.update(result={**look.result, "region": {**region, "distance": 0.0}})
     client = as_user(alice)
     html = client.get(URL).content.decode()
-    assert "Nothing: the judge may decide all 160 samples of the project alone" in html
-    assert "Make a batch" not in html
+    assert "None: all 160 samples of the project can be decided automatically" in html
+    assert "Create a batch" not in html
     reply = client.post(URL, sent(ben))
     assert reply.status_code == 422
     assert not Batch.objects.exists()
@@ -158,8 +158,8 @@ def test_a_bad_form_says_why_and_keeps_what_was_typed(
 def test_a_reviewer_sees_it_and_makes_no_batch(rita: User, ben: User, desk: Project, region: dict[str, Any]) -> None:
     client = as_user(rita)
     html = client.get(URL).content.decode()
-    assert "It may decide alone where its score is at most" in html
-    assert "An admin can make a batch" in html
+    assert "can be decided automatically: with" in html
+    assert "An admin can create a batch" in html
     assert client.post(URL, sent(ben)).status_code == 403
     assert not Batch.objects.exists()
 
@@ -168,7 +168,7 @@ def test_what_was_certified_is_of_its_own_version(alice: User, desk: Project, re
     add_judge(desk, "careful", {}, [], dimension="grade", label="2")
     html = as_user(alice).get(URL).content.decode()
     assert "Certificate 1 is for version “1” of “careful”, which is now “2”." in html
-    assert "What is left to people" not in html
+    assert "Human review" not in html
 
 
 @pytest.mark.parametrize(
@@ -187,9 +187,11 @@ def test_decisions_that_leave_nothing_to_the_judge_alone(
     client = as_user(alice)
     html = client.get(URL).content.decode()
     assert said in html
-    assert "It may decide nothing alone: 7 groups with something that people fail lie in the first step" in html
-    assert "What is left to people" not in html
-    assert "The judge may decide nothing alone" in client.post(URL, sent(ben), follow=True).content.decode()
+    assert (
+        "Nothing can be decided automatically: 7 groups with something that people fail lie in the first step" in html
+    )
+    assert "Human review" not in html
+    assert "Nothing can be decided automatically" in client.post(URL, sent(ben), follow=True).content.decode()
     assert not Batch.objects.exists()
     Look.objects.update(promise=PROMISE - 1)
     html = client.get(URL).content.decode()

@@ -15,7 +15,7 @@ from annotate.models import User
 from annotate.verdicts.evidence_read import agreement
 from config import celery_app
 from judges import celery_tasks as tasks
-from judges.models import AlignmentReport
+from judges.models import AlignmentReport, JudgeVersion
 from judges.reports.evidence import align
 from judges.reports.read import Labels
 from judges.reports.write import freeze_report
@@ -23,6 +23,7 @@ from tests.annotate.factories import World, make_world
 from tests.clients import client_of
 from tests.database import copied_from_world
 from tests.judges.building import GRADES, add_judge, add_labels, add_samples, scores_like
+from tests.judges.certificates.decided import decided
 
 pytestmark = pytest.mark.django_db
 
@@ -70,9 +71,29 @@ def test_figures_are_those_of_the_commands(world: World) -> None:
     assert figures["estimates"] == json.loads(json.dumps(named["estimates"]))
     # Which divides the samples; who asks only sees nothing before that.
     aligned = json.loads(json.dumps(align(grade)))
-    assert get(world.rita, "criteria/grade/alignment/") == aligned
+    assert get(world.rita, "criteria/grade/alignment/") == {**aligned, "looks": []}
     (row,) = get(world.rita, "criteria/grade/alignment/?judge=other")["judges"]
     assert row["judge"] == "other"
+
+
+def test_after_a_look_both_say_what_it_said(world: World) -> None:
+    """Whatever was reckoned on dev."""
+    (grade,) = world.criteria("grade")
+    freeze_report(criterion=grade)
+    version = JudgeVersion.objects.get(judge__project=grade.project, judge__name="other")
+    look = decided(version, "not_for_use", key="grade")
+    said = {
+        "judge": "other",
+        "version": version.label,
+        "dimension": look.dimension,
+        "look": 1,
+        "decision": json.loads(json.dumps(look.result["decision"])),
+        "certificate": None,
+        "ended": None,
+    }
+    assert get(world.rita, "criteria/grade/alignment/")["looks"] == [said]
+    assert get(world.rita, "criteria/grade/alignment/?judge=good")["looks"] == []
+    assert get(world.rita, "reports/1/")["looks"] == [said]
 
 
 def test_asking_for_a_report(
@@ -121,7 +142,7 @@ def test_reports(world: World) -> None:
     (row,) = get(world.alice, "reports/?criterion=grade")["results"]
     assert set(row) == {"number", "criterion", "criterion_version", "labels", "fingerprint", "created_at"}
     whole = get(world.alice, "reports/1/")
-    assert whole == {**row, "parameters": whole["parameters"], "result": whole["result"]}
+    assert whole == {**row, "parameters": whole["parameters"], "result": whole["result"], "looks": []}
     assert whole["result"] == json.loads(json.dumps(first.result))
     reply = client_of(world.alice).get(ROOT + "reports/1/download.html")
     assert reply.headers["Content-Type"].startswith("text/html")

@@ -17,6 +17,7 @@ REGION = {
     "tried": [{"distance": 0.3, "false_passes": _ERROR, "false_fails": _ERROR}],
 }  # fmt: skip
 NO_REGION = {**REGION, "distance": None, "reason": remark("region_after_endpoint")}
+UNKNOWN = Estimate.undefined(remark("no_units")).as_dict()
 ENDPOINT = {"name": "kappa", "bar": 0.4, "risk": 0.1, "coverage": 0.9}
 
 
@@ -40,10 +41,12 @@ def decided(version: JudgeVersion, verdict: Verdict, *, key: str | None = None, 
         "threshold": 0.5,
         "answers": None,
         "confusion": [[40, 8], [6, 46]],
-        "calibrated": {"calibrator": None, "reason": remark("no_units")},
+        "calibrated": {
+            "calibrator": None, "reason": remark("no_units"), "kappa": UNKNOWN, "brier": UNKNOWN, "points": [],
+        },
         "cutpoints": {"calibrator": None, "levels": None, "reason": remark("no_units")},
         "error": Estimate(0.14, 0.1, 0.2, n=100, clusters=100).as_dict(),
-        **{name: KAPPA.as_dict() for name in ("kappa", "tpr", "tnr")},
+        **{name: KAPPA.as_dict() for name in ("kappa", "tpr", "tnr", "roc_auc", "ceiling")},
         **change,
     }  # fmt: skip
     return Look.objects.create(

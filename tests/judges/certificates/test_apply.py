@@ -171,7 +171,7 @@ def test_without_signal_nothing_is_corrected() -> None:
     project = noisy_project("weak", noise=50)
     look = look_at_test(criterion=project.criteria.get(), judge_name="judge")
     issue_certificate(look=look)
-    with pytest.raises(Conflict, match=r"Not for use\. Its kappa is"):
+    with pytest.raises(Conflict, match=r"Not for use\. Kappa is"):
         apply(project, new_scores(60))
     # Nor would it be where a lower bar had been declared.
     decision = {**look.result["decision"], "verdict": "with_a_person"}

@@ -105,8 +105,8 @@ def test_the_lower_bound_decides(project: Project, grade: Criterion) -> None:
     certificate = issue_certificate(look=look_at_test(criterion=grade, judge_name="good"))
     figure = certificate.look.result["figure"]
     declared = gate(project=project, criterion_key="grade", judge_name="good")
-    assert declared.sentence.startswith("May decide together with a person. Its kappa is ")
-    assert declared.sentence.endswith("surely 0.40 or more. (Certificate 1.)")
+    assert declared.sentence.startswith("May decide together with a person. Kappa is ")
+    assert declared.sentence.endswith("at least 0.40 even at the low end. (Certificate 1.)")
     assert gate(project=project, criterion_key="grade", judge_name="good", min_kappa=figure["low"]).passed
     above = gate(project=project, criterion_key="grade", judge_name="good", min_kappa=figure["low"] + 0.001)
     assert above.code == "below_bar"
@@ -185,7 +185,7 @@ def test_too_few_labels() -> None:
     count = certificate.look.result["figure"]["clusters"]
     found = gate(project=project, criterion_key="grade", judge_name="good", min_kappa=-1)
     assert found.code == "cannot_tell"
-    few = f"Cannot tell yet. {count} groups of samples with drawn labels are few: at least 30 are needed."
+    few = f"Cannot tell yet. Only {count} groups of samples have drawn labels; at least 30 are needed."
     assert found.sentence.startswith(few)
 
 
@@ -205,8 +205,8 @@ def test_a_look_that_says_no_can_be_certified_and_fails_the_gate(project: Projec
     issue_certificate(look=look_at_test(criterion=project.criteria.get(key="grade"), judge_name="coin"))
     found = gate(project=project, criterion_key="grade", judge_name="coin")
     assert found.code == "not_for_use"
-    assert found.sentence.startswith("Not for use. Its kappa is ")
-    assert found.sentence.endswith("surely below 0.40.")
+    assert found.sentence.startswith("Not for use. Kappa is ")
+    assert found.sentence.endswith("below 0.40 even at the high end.")
 
 
 def test_a_look_since_the_certificate(project: Project, grade: Criterion) -> None:
@@ -251,8 +251,7 @@ def test_commands(project: Project) -> None:
         call_command("gate", *where, "--min-kappa", "0.2", stdout=out)
     call_command("look", *where, "--certify", stdout=out)
     assert (
-        "Look 1 with “good” at the test half of “grade”: May decide together with a person. Its kappa is"
-        in out.getvalue()
+        "Look 1 with “good” at the test half of “grade”: May decide together with a person. Kappa is" in out.getvalue()
     )
     assert "Certificate 1." in out.getvalue()
     out = StringIO()
@@ -291,7 +290,7 @@ def test_markdown_for_a_pull_request(project: Project, grade: Criterion) -> None
     kappa = certificate.look.result["figure"]
     text = gate_markdown(gate(project=project, criterion_key="grade", judge_name="good", min_kappa=0.2))
     head, table, drift = text.split("\n\n")
-    assert head.startswith("**Passed:** May decide together with a person. Its kappa is ")
+    assert head.startswith("**Passed:** May decide together with a person. Kappa is ")
     cells = [cell.strip() for cell in table.splitlines()[2].strip("|").split("|")]
     assert cells == [
         "good", "1", "grade v1", f"{kappa['value']:.3f} [{kappa['low']:.3f}, {kappa['high']:.3f}]", "96.96%",

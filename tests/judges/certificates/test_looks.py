@@ -164,13 +164,15 @@ def test_the_region_and_the_decision_follow_from_the_figures() -> None:
     assert region["false_fails"]["high"] <= 0.1
     assert good.result["decision"]["verdict"] == "alone_in_region"
     assert good.result["decision"]["part"] == "test"
-    assert "The judge may decide" in region_in_words(region, True)
+    assert "Can be decided automatically" in region_in_words(region, True)
 
     bad = look_at_test(criterion=noisy_project("bad", noise=100).criteria.get(), judge_name="judge")
     assert bad.result["region"]["distance"] is None
     assert bad.result["decision"]["verdict"] in ("not_for_use", "cannot_tell")
     assert bad.result["region"]["reason"] == remark("region_after_endpoint")
-    assert region_in_words(bad.result["region"], True) == "A region is tried only when the endpoint has passed."
+    assert region_in_words(bad.result["region"], True) == (
+        "A score range is tried only when the declared minimum is reached."
+    )
 
 
 def test_a_look_keeps_its_samples() -> None:
@@ -259,10 +261,10 @@ def test_words() -> None:
         "inside": {"value": 0.4}, "reason": None,
     }  # fmt: skip
     assert region_in_words(region, True).startswith(
-        "The judge may decide alone: pass at 0.75 or more, fail at 0.25 or less. Of what people fail there it passes "
-        "at most 4.0%, of what they pass it fails at most 7.0%. 40.0% of all units on test lie there"
+        "Can be decided automatically: pass at 0.75 or more, fail at 0.25 or less. Of what annotators fail there it "
+        "passes at most 4.0%, of what they pass it fails at most 7.0%. 40.0% of all units on the test set lie there"
     )
     assert region_in_words(region, False).startswith(
-        "The judge may decide alone: pass at 0.25 or less, fail at 0.75 or more."
+        "Can be decided automatically: pass at 0.25 or less, fail at 0.75 or more."
     )
-    assert region_in_words({**region, "distance": 0}, True).startswith("The judge may decide every score alone.")
+    assert region_in_words({**region, "distance": 0}, True).startswith("All scores can be decided automatically.")

@@ -63,6 +63,7 @@ def test_a_report_is_whole(grade: Criterion, first: AlignmentReport) -> None:
     report = Report.show(first)
     assert set(report) == {
         "number", "criterion", "criterion_version", "labels", "fingerprint", "created_at", "parameters", "result",
+        "looks",
     }  # fmt: skip
     assert {"seed", "level", "dev_share", "libraries", "data_version"} <= set(report["parameters"])
     result = report["result"]
