@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass
 from datetime import date
+from statistics import fmean
 from typing import Any
 
 from django.utils.formats import date_format
@@ -44,6 +47,24 @@ def _matrix_table_cell(cell: dict[str, Any] | None) -> dict[str, Any]:
         title = _("%(interval)s, %(common)s") % {"interval": interval, "common": common}
     shade = "few" if few else sum(cell["kappa"] > end for end in _SHADES)
     return {"text": figure(cell["kappa"], 2), "shade": shade, "title": title, "n": n, "few": few}
+
+
+@dataclass(frozen=True, slots=True)
+class FewKappa:
+    """The mean kappa of pairs of people of whom none has enough units in common; units: the most that a pair has."""
+
+    kappa: str
+    units: int
+
+
+def kappa_of_few(matrix: Mapping[str, Any]) -> FewKappa | None:
+    """From the cells of a report's matrix, with its caution; None where no kappa of two people is defined."""
+    people = [place for place, rater in enumerate(matrix["raters"]) if rater["kind"] == "person"]
+    cells = [matrix["cells"][i][j] for i in people for j in people if i < j]
+    known = [cell for cell in cells if cell is not None and cell["kappa"] is not None]
+    if not known:
+        return None
+    return FewKappa(figure(fmean(cell["kappa"] for cell in known), 2), max(cell["n"] for cell in known))
 
 
 # Below this a figure of seconds has a decimal.

@@ -43,7 +43,8 @@ def report_html(report: AlignmentReport) -> str:
 @cache
 def _css() -> str:
     """The page's own rules and those of the report, which the web page links."""
-    return "\n".join((_CSS / name).read_text(encoding="utf-8") for name in ("report-file.css", "report.css"))
+    names = ("report-file.css", "report.css", "first-screen.css")
+    return "\n".join((_CSS / name).read_text(encoding="utf-8") for name in names)
 
 
 class ReportFileView(ProjectAPIView):

@@ -17,8 +17,10 @@ from django.utils.translation import gettext_noop, ngettext
 import alignment
 from annotate.core.text_tables import UNDEFINED, figure
 from frontend.reports.annotators import matrix_context
+from frontend.reports.first_screen import FirstScreen, first_screen
+from frontend.reports.headings import headings
 from frontend.reports.in_words import in_words, plot_in_words
-from frontend.reports.judge import judge_summary
+from frontend.reports.judge import judge_summary, looked_at
 from frontend.reports.shown import Links, from_to, percent, shown, shown_share, worded
 from judges.certificates.decision_read import Looked
 from judges.models import AlignmentReport
@@ -45,7 +47,7 @@ def planning_context(report: AlignmentReport, half_width: float | None = None) -
         "dev": planning["dev"],
         "columns": [f"{planning['more'][place]:,}" for place in places],
         "groups": [
-            {"title": who or _("People with each other"), "is_people": who is None, "rows": list(group)}
+            {"title": who or _("Between annotators"), "is_people": who is None, "rows": list(group)}
             for who, group in groupby(rows, key=lambda row: row["judge"])
         ],
         "half_width": None if half_width is None else f"±{half_width:.2f}",
@@ -245,17 +247,22 @@ STATISTICS = (
 def report_context(report: AlignmentReport, links: Links | None = None, looked: Looked | None = None) -> dict[str, Any]:
     """The context of `reports/report_fragment.html`."""
     result = report.result
+    screen = screen_of(report, links, looked)
+    statistics = result["agreement"]["estimates"]
+    known = [(_(title), shown(statistics[name])) for name, title in STATISTICS if statistics[name]["value"] is not None]
     return {
         **frame_context(report),
+        "screen": screen,
+        "headings": headings(result, screen),
+        "is_labelled": bool(result["agreement"]["ratings"]),
         "rests": _rests_on(result["reference"]),
         "too_fast": _too_fast(result),
-        "people": shown(result["people"]),
         "judges": [judge_summary(report, place, links, looked) for place in range(len(result["judges"]))],
         "uses_dev": any(row["at_threshold"]["confusion"] is not None for row in result["judges"]),
-        "forest": plot_in_words(report.plots.get("forest", "")),
         "agreement_caveat": in_words(result["agreement_caveat"]),
         "agreement_note": in_words(result["agreement_note"]),
-        "statistics": [(_(title), shown(result["agreement"]["estimates"][name])) for name, title in STATISTICS],
+        "statistics": known,
+        "no_statistics": "" if known else in_words(statistics["percent_agreement"]["reason"]),
         "prevalence": [{**row, "percent": percent(row["share"])} for row in result["prevalence"]],
         "matrix": matrix_context(result["matrix"]),
         "planning": planning_context(report),
@@ -263,6 +270,18 @@ def report_context(report: AlignmentReport, links: Links | None = None, looked: 
         "drawn": drawn_context(report),
         "per_sample": per_sample_context(result["per_sample"]),
     }
+
+
+def screen_of(report: AlignmentReport, links: Links | None = None, looked: Looked | None = None) -> FirstScreen:
+    """The `screen` of `reports/hero.html` and `reports/judges_table.html`."""
+    rows = [{**row, "place": place} for place, row in enumerate(report.result["judges"], start=1)]
+    return first_screen(
+        rows,
+        report.result["people"],
+        report.result["matrix"],
+        rulings=[looked_at(report.criterion_id, row, looked or {}) for row in rows],
+        urls=[links.judge(row["judge"], row["dimension"]) if links else f"#judge-{row['place']}" for row in rows],
+    )
 
 
 def _rests_on(reference: Mapping[str, Any]) -> dict[str, Any]:
@@ -279,7 +298,7 @@ def _too_fast(result: Mapping[str, Any]) -> dict[str, Any] | None:
     found = result["too_fast"]
     if found is None:
         return None
-    rows = [(_("People with each other"), result["people"]["value"], found["agreement"]["value"])]
+    rows = [(_("Between annotators"), result["people"]["value"], found["agreement"]["value"])]
     for judge, without in zip(result["judges"], found["judges"], strict=True):
         rows.append((judge["title"], judge["at_threshold"]["kappa"]["value"], without["kappa"]))
     return {
@@ -299,8 +318,8 @@ def _declared(row: Mapping[str, Any]) -> str:
     }
     if row["batch"] is None:
         said = ngettext(
-            "%(n)s of them rests on one label, made elsewhere. %(who)s decided on %(day)s that this is enough.",
-            "%(n)s of them rest on one label each, made elsewhere. %(who)s decided on %(day)s that this is enough.",
+            "%(n)s of them rests on one imported label. %(who)s decided on %(day)s that this is enough.",
+            "%(n)s of them rest on one imported label each. %(who)s decided on %(day)s that this is enough.",
             row["units"],
         )
     else:

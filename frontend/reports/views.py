@@ -24,13 +24,13 @@ from frontend.batches.forms import WhoLabelsForm
 from frontend.reports.annotators import annotators_context, people_matrix
 from frontend.reports.compare import compare_context
 from frontend.reports.file import report_html
-from frontend.reports.in_words import decision_in_words, plot_in_words
+from frontend.reports.first_screen import FirstScreen, first_screen
 from frontend.reports.judge import judge_context, looked_at, standing_of_row, triage_context
 from frontend.reports.looks import looks_section
 from frontend.reports.next_steps import next_steps
 from frontend.reports.page import frame_context, report_context
 from frontend.reports.parts import ask_for_report, chosen_judge, judge_url, labels_shown, links, report_part, switcher
-from frontend.reports.shown import shown
+from frontend.reports.report_steps import report_steps
 from judges.api.reports_serializers import Report
 from judges.certificates.decision_read import Looked, looked_decisions
 from judges.certificates.triage_read import Left, left_to_people
@@ -54,10 +54,17 @@ def reports(page: ProjectPage) -> HttpResponse:
         _bring_up_to_date(page)
         return page.redirect("reports")
     latest, looked = overview(page.project), looked_decisions(page.project)
+    found = {criterion: latest.get(criterion.pk) for criterion in current_criteria(page.project)}
+    screens = {one: _screen(page, one, row, looked) for one, row in found.items() if row is not None}
+    # One scale for all of them: their pictures stand below each other.
+    low = min((screen.scale.low for screen in screens.values()), default=0.0)
     rows = [
-        {"criterion": criterion, "report": None if found is None else _in_short(page, criterion, found, looked)}
-        for criterion in current_criteria(page.project)
-        for found in (latest.get(criterion.pk),)
+        {
+            "criterion": criterion,
+            "report": row,
+            "screen": None if row is None else _screen(page, criterion, row, looked, low),
+        }
+        for criterion, row in found.items()
     ]
     return page.render("reports/reports.html", {"rows": rows, "help_url": reverse("statistics-help")})
 
@@ -67,30 +74,21 @@ def _bring_up_to_date(page: ProjectPage) -> None:
     old = [criterion for criterion, state in states if state.report is None or state.is_out_of_date]
     asked = sum(ask_for_report(page, criterion) for criterion in old)
     if asked:
-        text = ngettext("%(n)s report is being made.", "%(n)s reports are being made.", asked) % {"n": asked}
-        messages.success(page.request, text + " " + _("Load this page again in a few seconds."))
+        text = ngettext("%(n)s report is being created.", "%(n)s reports are being created.", asked) % {"n": asked}
+        messages.success(page.request, text + " " + _("Reload this page in a few seconds."))
     elif not old:
-        messages.info(page.request, _("Every report is up to date."))
+        messages.info(page.request, _("All reports are up to date."))
 
 
-def _in_short(page: ProjectPage, criterion: Criterion, found: Overview, looked: Looked) -> dict[str, Any]:
-    judges = [
-        {
-            **row,
-            "kappa": shown(row["kappa"]),
-            "decision": decision_in_words(row["decision"], looked_at(criterion.pk, row, looked)),
-            "url": judge_url(page, criterion.key, row["judge"], row["dimension"]),
-        }
-        for row in found.judges
-    ]
-    return {
-        "number": found.number,
-        "created_at": found.created_at,
-        "labels": found.labels,
-        "people": shown(found.people),
-        "judges": judges,
-        "forest": plot_in_words(found.forest),
-    }
+def _screen(page: ProjectPage, criterion: Criterion, found: Overview, looked: Looked, low: float = 0.0) -> FirstScreen:
+    return first_screen(
+        found.judges,
+        found.people,
+        found.matrix,
+        rulings=[looked_at(criterion.pk, row, looked) for row in found.judges],
+        urls=[judge_url(page, criterion.key, row["judge"], row["dimension"]) for row in found.judges],
+        low=low,
+    )
 
 
 @project_view("reports", get="reports.read", post="reports.freeze")
@@ -99,14 +97,12 @@ def report(page: ProjectPage, key: str) -> HttpResponse:
     if page.request.method == "POST":
         ask_for_report(page, one_criterion(page.project, key))
         return HttpResponseRedirect(page.request.get_full_path())
-    return report_part(
-        page,
-        key,
-        "report",
-        "reports/report.html",
-        lambda report: report_context(report, links(page, key), looked_decisions(page.project)),
-        criterion=_earlier(page, key),
-    )
+
+    def context(report: AlignmentReport) -> dict[str, Any]:
+        found = report_context(report, links(page, key), looked_decisions(page.project))
+        return {**found, "steps": report_steps(page, key, report.result, found["screen"])}
+
+    return report_part(page, key, "report", "reports/report.html", context, criterion=_earlier(page, key))
 
 
 def _earlier(page: ProjectPage, key: str) -> Criterion | None:
@@ -142,7 +138,7 @@ def download(page: ProjectPage, key: str, number: int, form: str) -> HttpRespons
         raise Http404(_("There is no such report."))
     if form != "json" and not is_shown(found):
         messages.error(
-            page.request, _("An earlier version of Touchstone made that report; it can still be had as JSON.")
+            page.request, _("An earlier version of Touchstone created this report. It is still available as JSON.")
         )
         return page.redirect("report", key)
     kind, content = DOWNLOADS[form]

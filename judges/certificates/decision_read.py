@@ -123,13 +123,16 @@ class Ruling:
     endpoint: dict[str, Any]
     figure: dict[str, Any]
     region: dict[str, Any]
+    kappa: dict[str, Any]
+    tpr: dict[str, Any]
+    tnr: dict[str, Any]
     certificate: int | None
     ended: str | None = None
 
 
 # By criterion's primary key, judge, version and dimension.
 Looked = dict[tuple[int, str, str, str], Ruling]
-_KEPT = ("decision", "endpoint", "figure", "region")
+_KEPT = ("decision", "endpoint", "figure", "region", "kappa", "tpr", "tnr")
 
 
 def looked_decisions(project: Project) -> Looked:

@@ -93,24 +93,27 @@ def reports_of(project: Project) -> QuerySet[AlignmentReport]:
 
 @dataclass(frozen=True, slots=True)
 class Overview:
-    """One criterion's latest report in short: people's figure, and per judge name, kappa and decision; and its plot."""
+    """One criterion's latest report in short: how many labels it is of, people's figure, and per judge name, kappa and
+    decision. matrix: of raters two by two, where people's figure is undefined."""
 
     number: int
     created_at: datetime
     labels: Labels
+    ratings: int
     people: dict[str, Any]
     judges: list[dict[str, Any]]
-    forest: str
+    matrix: dict[str, Any] | None
 
 
 # Taken out where it lies: whole results are a hundred times as large.
 _OVERVIEW = """
-    SELECT DISTINCT ON (criterion_id) criterion_id, number, created_at, parameters->>'labels', result->'people', (
+    SELECT DISTINCT ON (criterion_id) criterion_id, number, created_at, parameters->>'labels',
+    (result->'agreement'->>'ratings')::int, result->'people', (
         SELECT coalesce(jsonb_agg(jsonb_build_object(
             'title', j->'title', 'judge', j->'judge', 'version', j->'version', 'dimension', j->'dimension',
             'kappa', j->'kappa', 'decision', j->'decision'
         ) ORDER BY place), '[]') FROM jsonb_array_elements(result->'judges') WITH ORDINALITY AS one(j, place)
-    ), coalesce(plots->>'forest', '')
+    ), CASE WHEN result->'people'->'value' = 'null' THEN result->'matrix' END
     FROM judges_alignmentreport
     WHERE project_id = %(project)s AND parameters->'figures' = to_jsonb(%(figures)s::int)
     ORDER BY criterion_id, parameters->>'labels' = 'settled' DESC, number DESC
@@ -123,8 +126,10 @@ def overview(project: Project) -> dict[int, Overview]:
     with connection.cursor() as cursor:
         cursor.execute(_OVERVIEW, {"project": project.pk, "figures": FIGURES_VERSION})
         return {
-            criterion: Overview(number, created_at, labels, json.loads(people), json.loads(judges), forest)
-            for criterion, number, created_at, labels, people, judges, forest in cursor.fetchall()
+            criterion: Overview(
+                number, at, labels, ratings, json.loads(people), json.loads(judges), json.loads(matrix or "null")
+            )
+            for criterion, number, at, labels, ratings, people, judges, matrix in cursor.fetchall()
         }
 
 

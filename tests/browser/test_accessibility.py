@@ -495,6 +495,18 @@ def test_the_plot_of_a_trial_fits_a_phone(look: Visit) -> None:
     assert page.eval_on_selector("figure svg", least) >= 9
 
 
+def test_page_one_of_a_report_is_a_summary(look: Visit) -> None:
+    """Two screens, and few words; what is folded is as accessible."""
+    page = look("alma", "/p/demo/reports/support/")
+    words = "body => body.innerText.split(/\\s+/).filter((word) => /\\p{L}/u.test(word)).length"
+    assert page.eval_on_selector("body", words) <= 250
+    assert page.evaluate("document.documentElement.scrollHeight") <= 2 * 900
+    page.locator("main summary").first.press("Enter")
+    assert page.locator("main details[open]").count() == 1
+    page.evaluate("for (const folded of document.querySelectorAll('main details')) folded.open = true")
+    assert not problems(page, "unfolded")
+
+
 def test_all_that_folds_out_on_a_page_of_figures(look: Visit) -> None:
     page = look("alma", "/p/demo/reports/support/judge/?" + JUDGE)
     page.evaluate("for (const folded of document.querySelectorAll('details')) folded.open = true")

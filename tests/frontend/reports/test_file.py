@@ -195,10 +195,10 @@ def test_the_file_needs_nothing_and_runs_nothing(report: AlignmentReport) -> Non
     assert f"report {report.number}" in text
     assert "&lt;script&gt;alert(1)&lt;/script&gt;" in text
     assert "<script>" not in text
-    for section in ("Judges against people", "Who agrees with whom", "How well people agree", "People, one by one"):
+    for section in ("Judges vs. humans", "Who agrees with whom", "Between annotators", "People, one by one"):
         assert f">{section}</h2>" in text
     # Comparing and triage are pages of their own.
-    shown = [name for name in report.plots if name != "compared" and not name.startswith("triage")]
+    shown = [name for name in report.plots if name not in ("compared", "forest") and not name.startswith("triage")]
     assert text.count('class="plot"') == len(shown)
     assert all(plot_in_words(report.plots[name]) in text for name in shown)
     for section in ("Threshold curve", "Score distribution", "Calibration", "Scores as grades"):

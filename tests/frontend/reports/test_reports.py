@@ -43,7 +43,7 @@ def test_a_button_asks_for_the_first_report(
         assert client.post(URL).url == URL
         text = client.get(URL).content.decode()
     assert asked == [one_criterion(project, "support").pk]
-    assert "is being made" in text
+    assert "is being created" in text
     assert f'hx-get="{URL}status/"' in text
     assert "HX-Refresh" not in client.get(f"{URL}status/")
 
@@ -55,10 +55,11 @@ def test_shows_the_report_and_says_when_it_is_out_of_date(
     client = as_user(rita)
     freeze_report(criterion=one_criterion(project, "support"))
     text = client.get(URL).content.decode()
-    assert "How well people agree" in text
-    assert "No judge has scores" in text
+    assert "Between annotators" in text
+    assert "No judge has scores for this criterion yet." in text
     # Two people share two units: too few to read a kappa into.
-    assert "rest on fewer than 10 units" in text
+    assert "of fewer than 10 units" in text
+    assert "on 2 common units: too few to rely on" in text
     assert "Update report" not in text
     assert client.get(f"{URL}status/")["HX-Refresh"] == "true"
     decide_unit(rita, disputes[0], "supported", "So it is.")
@@ -66,7 +67,7 @@ def test_shows_the_report_and_says_when_it_is_out_of_date(
     assert "Update report" in text
     assert "It is updated 5 minutes after the last change" in text
     assert client.post(URL).url == URL
-    assert "A new report is being made" in client.get(URL).content.decode()
+    assert "A new report is being created" in client.get(URL).content.decode()
 
 
 @pytest.mark.usefixtures("disputes")
@@ -119,12 +120,13 @@ def test_the_overview_shows_every_criterion_and_asks_for_what_is_missing(
     criteria = {criterion.key: criterion.pk for criterion in project.criteria.all()}
     freeze_report(criterion=one_criterion(project, "support"))
     text = client.get("/p/help/reports/").content.decode()
-    assert "No judge has scores for this criterion yet." in text
-    assert text.count("no report yet") == len(criteria) - 1
+    assert "No judge has scores yet" not in text, "it has no labels either"
+    assert text.count("No labels yet") == 1
+    assert text.count("No report yet") == len(criteria) - 1
     with django_capture_on_commit_callbacks(execute=True):  # type: ignore[attr-defined]
         shown = client.post("/p/help/reports/", follow=True).content.decode()
     assert sorted(asked) == sorted(pk for key, pk in criteria.items() if key != "support")
-    assert "being made" in shown
+    assert "being created" in shown
 
 
 def test_it_is_said_only_where_it_is_so_that_the_worker_makes_one(
@@ -147,7 +149,7 @@ def test_a_report_of_an_earlier_way_of_reckoning_is_not_shown(rita: User, projec
     old.result = {"people": "of earlier versions", "judges": ["with figures of the test half"]}
     old.save()
     client = as_user(rita)
-    assert "There is no report yet" in client.get(URL).content.decode()
-    assert "no report yet" in client.get("/p/help/reports/").content.decode()
-    assert "can still be had as JSON" in client.get(f"{URL}{old.number}.html", follow=True).content.decode()
+    assert "No report yet." in client.get(URL).content.decode()
+    assert "No report yet" in client.get("/p/help/reports/").content.decode()
+    assert "still available as JSON" in client.get(f"{URL}{old.number}.html", follow=True).content.decode()
     assert json.loads(client.get(f"{URL}{old.number}.json").content)["result"] == {"people": "of earlier versions"}

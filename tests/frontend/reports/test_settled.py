@@ -39,25 +39,25 @@ def test_the_page_says_what_it_rests_on_and_shows_the_rest_on_request(world: Wor
     (grade,) = world.criteria("grade")
     freeze_report(criterion=grade)
     page = text(world)
-    assert "The figures rest on 90 settled units" in page
-    assert f"{CLICKED} units with one label each that no reviewer approved" in page
+    assert "The figures rest on 90 resolved units" in page
+    assert f"{CLICKED} units with one label each, not approved by a reviewer" in page
     assert "Kappa would be" in text(world, f"{URL}judge/")
     # Nothing is made by looking: the report with the rest is asked for.
-    assert "There is no report with the units that are not settled yet" in text(world, f"{URL}?labels=all")
+    assert "No report with unresolved units yet" in text(world, f"{URL}?labels=all")
     freeze_report(criterion=grade, labels="all")
     page = text(world, f"{URL}?labels=all")
-    assert f"The figures rest on {90 + CLICKED} units, settled or not" in page
-    assert "Not settled, and counted here all the same" in page
+    assert f"The figures rest on {90 + CLICKED} units, resolved or not" in page
+    assert "Not resolved, but counted here" in page
     # Every part of it stays with the rest.
     html = as_user(world.alice).get(f"{URL}?labels=all").content.decode()
     assert f"{URL}judge/?labels=all" in html
-    assert "The figures rest on 90 settled units" in text(world)
+    assert "The figures rest on 90 resolved units" in text(world)
 
 
 def test_every_page_with_labels_that_are_not_settled_says_so_and_leads_back(world: World) -> None:
     (grade,) = world.criteria("grade")
     freeze_report(criterion=grade, labels="all")
-    warning, client = "Labels that are not settled count here too.", as_user(world.alice)
+    warning, client = "Unresolved labels count too.", as_user(world.alice)
     assert warning in text(world, "/p/desk/reports/"), "there is no other report yet"
     freeze_report(criterion=grade)
     for part in ("", "judge/", "compare/"):
@@ -94,7 +94,7 @@ def test_an_admin_says_on_the_batch_that_one_label_is_enough_and_the_report_name
     freeze_report(criterion=world.criteria("grade")[0])
     page = text(world)
     assert f"{CLICKED} of them rest on one label each. alice decided on" in page
-    assert "Left out until they are settled" not in page
+    assert "Left out until resolved" not in page
     client.post(f"{url}discount-single-labels/")
     assert f"{CLICKED} units have only one label" in text(world, url)
     # A reviewer doesn't decide that.
@@ -121,5 +121,5 @@ def test_of_labels_made_elsewhere_the_way_is_to_settle_them(world: World) -> Non
     add_labels(grade, add_samples(world.project, ["x"]), [("x", "answer", "expert", 5)])
     freeze_report(criterion=grade)
     page = text(world)
-    assert "1 unit with one label that was made elsewhere" in page
-    assert "Settle labels made elsewhere" in page
+    assert "1 unit with one imported label" in page
+    assert "Create verdicts from imported labels" in page
