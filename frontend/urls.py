@@ -6,6 +6,7 @@ from django.urls import include, path
 from frontend.account import views as account
 from frontend.adjudicate import dispute, disputes
 from frontend.base.help import document
+from frontend.batches import edit as edit_batch
 from frontend.batches import gold
 from frontend.batches import views as batches
 from frontend.data import claims, files, samples
@@ -40,6 +41,8 @@ project_patterns = [
     path("batches/new/", batches.new, name="batch-new"),
     path("batches/new/preview/", batches.preview, name="batch-preview"),
     path("batches/<int:number>/", batches.batch, name="batch"),
+    path("batches/<int:number>/edit/", edit_batch.edit, name="batch-edit"),
+    path("batches/<int:number>/edit/preview/", edit_batch.preview, name="batch-edit-preview"),
     path("batches/<int:number>/extend/", batches.extend, name="batch-extend"),
     path("batches/<int:number>/tasks/", batches.tasks, name="batch-tasks"),
     path("batches/<int:number>/tasks/<int:task_id>/return/", batches.send_back, name="task-return"),

@@ -16,6 +16,7 @@ from annotate.api.serializers import Nothing, With
 from annotate.batches import steps
 from annotate.batches.declared_draws import declare_draw
 from annotate.batches.draws_read import HowLabelled, how_labelled
+from annotate.batches.edit import edit_batch
 from annotate.batches.gold import gold_from_verdicts, import_gold, remove_gold
 from annotate.batches.read import batch_annotators, batch_criteria, free_tasks, left_out
 from annotate.batches.write import create_batch
@@ -78,7 +79,8 @@ class BatchesView(ProjectAPIView):
 
 
 class BatchView(ProjectAPIView):
-    actions = {"GET": "batches.read", "DELETE": "batches.change"}
+    actions = {"GET": "batches.read", "PATCH": "batches.change", "DELETE": "batches.change"}
+    body_bytes = MANY_ROWS
 
     @answers(shapes.BatchWithProgress)
     def get(self, request: Request, slug: str, number: int) -> With:
@@ -92,6 +94,21 @@ class BatchView(ProjectAPIView):
         people, criteria = batch_annotators(batch), batch_criteria(batch)
         counts = {"free": free_tasks(batch), "left_out": left_out(batch)}
         return With(batch, progress={**counts, "annotators": people, "criteria": criteria})
+
+    @answers(shapes.Batch, takes=shapes.BatchChange, conflict=True)
+    def patch(self, request: Request, data: dict[str, Any], slug: str, number: int) -> Batch:
+        """Edits a draft.
+
+        A field that is left out stays as it is; the others are checked as when a batch is created. `selection` makes
+        another choice of samples; `add` and `remove` name single ones by their own ids. A batch that was opened is
+        refused (409); extend it instead.
+        """
+        batch = one_batch(self.project, number)
+        if "criteria" in data:
+            data["criteria"] = _criteria(self.project, data["criteria"])
+        if "annotators" in data:
+            data["annotators"] = people_of(self.project, data["annotators"])
+        return edit_batch(actor=self.user, batch=batch, **data)
 
     @answers(conflict=True)
     def delete(self, request: Request, slug: str, number: int) -> None:

@@ -48,13 +48,12 @@ class Selection(Checked, Shape, required="method"):
         return isinstance(value, dict)
 
 
-class BatchCreation(Shape, required="name criteria annotators overlap"):
+class _Settings(Shape, required=""):
     name = Text(code="bad_name")
     criteria = Listed(of=str, says="%(field)s: a list of keys.", child=s.CharField())
     annotators = Names(help_text="User names.")
     overlap = s.IntegerField()
     selection = Selection()
-    seed = s.IntegerField()
     due_date = Day(allow_null=True, help_text="Today or later (UTC).")
     strategy = s.ChoiceField(["balanced", "pull"], help_text="Shared out when it opens, or a queue.")
     tag_key = s.CharField(
@@ -76,6 +75,15 @@ class BatchCreation(Shape, required="name criteria annotators overlap"):
         allow_null=True, help_text="With threshold: the least number of votes. “Can't tell” is none."
     )
     single_labels = s.BooleanField(help_text="Whether the label of one person settles a unit, which reports then say.")
+
+
+class BatchCreation(_Settings, required="name criteria annotators overlap"):
+    seed = s.IntegerField()
+
+
+class BatchChange(_Settings, required=""):
+    add = Listed(of=str, says="%(field)s: a list of the samples’ own ids.", child=s.CharField())
+    remove = Listed(of=str, says="%(field)s: a list of the samples’ own ids.", child=s.CharField())
 
 
 class BatchExtension(Shape, required=""):

@@ -3,8 +3,9 @@ lock that a step begins with; and its entries in the trail."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from datetime import date
+from functools import partial
 from typing import Any
 
 from django.db.models import Max
@@ -17,7 +18,7 @@ from annotate.core.rows import first_or_raise
 from annotate.core.texts import is_storable, words_or_raise
 from annotate.core.trail import note
 from annotate.models import Batch, Criterion, Project, User
-from annotate.models.batch import BatchStatus, ConsensusRule
+from annotate.models.batch import BatchStatus, ConsensusRule, Strategy
 from annotate.projects.read import active_members
 
 MAX_LEASE_MINUTES = 24 * 60
@@ -89,7 +90,7 @@ def check_consensus(rule: Any, share: Any, votes: Any) -> dict[str, Any]:
         if share is not None or votes is not None:
             said = _("settle_share and settle_votes apply only to the rule “threshold”.")
             raise Invalid("threshold_of_other_rule", said)
-        return {"consensus": rule}
+        return {"consensus": rule, "settle_share": None, "settle_votes": None}
     if isinstance(share, bool) or not isinstance(share, int | float) or not 0.5 < share <= 1:
         said = _("Minimum agreement: must be more than half of the labels, and at most all.")
         raise Invalid("bad_settle_share", said)
@@ -116,6 +117,36 @@ def check_tag_key(key: Any) -> str:
     if not is_storable(key) or len(key) > 200:
         raise Invalid("bad_tag_key", _("tag_key: must be a metadata key of the samples."))
     return str(key)
+
+
+_CHECKS: dict[str, Callable[[Any], Any]] = {
+    "name": check_name,
+    "strategy": lambda value: check_choice(value, Strategy.values, "strategy"),
+    "tag_key": check_tag_key,
+    **{name: partial(check_share, name=name) for name in ("overlap_share", "gold_share", "repeat_share")},
+    "gold_feedback": partial(check_flag, name="gold_feedback"),
+    "lease_minutes": check_lease,
+}
+# What is checked together is given together.
+TOGETHER = (("annotators", "overlap"), ("consensus", "settle_share", "settle_votes"))
+# All that is asked of a batch beside its samples: as it is created, and as a draft is edited.
+SETTINGS = ("criteria", "due_date", "single_labels", *_CHECKS, *(name for names in TOGETHER for name in names))
+
+
+def check_settings(project: Project, given: Mapping[str, Any]) -> dict[str, Any]:
+    """Some of SETTINGS: as they were given, or as a Batch stores them. Raises Invalid."""
+    found = {**given, **{name: check(given[name]) for name, check in _CHECKS.items() if name in given}}
+    if "annotators" in given:
+        check_people(project, given["annotators"], given["overlap"])
+    if "due_date" in given:
+        check_due_date(given["due_date"])
+    if "criteria" in given:
+        check_criteria(project, given["criteria"])
+    if "single_labels" in given:
+        check_flag(given["single_labels"], "single_labels")
+    if "consensus" in given:
+        found |= check_consensus(given["consensus"], given["settle_share"], given["settle_votes"])
+    return found
 
 
 def next_number(project: Project) -> int:

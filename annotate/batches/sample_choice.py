@@ -37,6 +37,10 @@ class Choice:
     stored: dict[str, Any]
     chance: float | None
 
+    def chances(self) -> dict[int, tuple[float, int]]:
+        """Of each sample: its chance and its stratum."""
+        return {} if self.chance is None else dict.fromkeys(self.keys, (self.chance, 1))
+
 
 def choose_samples(*, project: Project, selection: Mapping[str, Any]) -> Choice:
     method = selection.get("method", "all")

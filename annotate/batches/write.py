@@ -11,26 +11,13 @@ from math import ceil
 from typing import Any
 
 from django.db import transaction
-from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from annotate.batches.checks import (
-    check_choice,
-    check_consensus,
-    check_criteria,
-    check_due_date,
-    check_flag,
-    check_lease,
-    check_name,
-    check_people,
-    check_share,
-    check_tag_key,
-    next_number,
-    note_batch,
-)
+from annotate.batches.checks import check_people, check_settings, next_number, note_batch
+from annotate.batches.edit import store_settings
 from annotate.batches.sample_choice import add_samples, check_seed, choose_samples, new_seed
 from annotate.core.errors import Invalid
-from annotate.models import Batch, BatchCriterion, Criterion, Membership, Project, User
+from annotate.models import Batch, Criterion, Membership, Project, User
 from annotate.models.batch import Came, ConsensusRule, Strategy
 from annotate.samples.read import asked_keys, sample_tags, samples_keyed, samples_named
 
@@ -77,22 +64,16 @@ def create_batch(
     (annotate.batches.steps.count_single_labels).
     settle_share, settle_votes: with the consensus "threshold", what share of at least how many votes settles a unit.
     """
-    name = check_name(name)
-    check_people(project, annotators, overlap)
-    check_due_date(due_date)
-    check_criteria(project, criteria)
-    single_labels_count = check_flag(single_labels, "single_labels")
-    given = {
-        "strategy": check_choice(strategy, Strategy.values, "strategy"),
-        "tag_key": check_tag_key(tag_key),
-        "overlap_share": check_share(overlap_share, "overlap_share"),
-        "gold_share": check_share(gold_share, "gold_share"),
-        "repeat_share": check_share(repeat_share, "repeat_share"),
-        "gold_feedback": check_flag(gold_feedback, "gold_feedback"),
-        "lease_minutes": check_lease(lease_minutes),
-        **({"single_labels_at": timezone.now(), "single_labels_by": created_by} if single_labels_count else {}),
-        **check_consensus(consensus, settle_share, settle_votes),
-    }
+    given = check_settings(
+        project,
+        {
+            "name": name, "criteria": criteria, "annotators": annotators, "overlap": overlap, "due_date": due_date,
+            "strategy": strategy, "tag_key": tag_key, "overlap_share": overlap_share, "gold_share": gold_share,
+            "repeat_share": repeat_share, "gold_feedback": gold_feedback, "lease_minutes": lease_minutes,
+            "consensus": consensus, "settle_share": settle_share, "settle_votes": settle_votes,
+            "single_labels": single_labels,
+        },
+    )  # fmt: skip
     if seed is not None:
         check_seed(seed)
         if selection.get("method") == "random" and selection.get("seed") is None:
@@ -102,7 +83,7 @@ def create_batch(
     if not chosen:
         raise Invalid("no_samples", _("No samples match this selection."))
     seed = seed if seed is not None else new_seed()
-    by_sample = {} if choice.chance is None else dict.fromkeys(chosen, (choice.chance, 1))
+    by_sample = choice.chances()
     if chances:
         ids = samples_named(project, chances).values_list("pk", "external_id")
         by_sample = {pk: chances[name] for pk, name in ids}
@@ -112,25 +93,11 @@ def create_batch(
         random.Random(seed).shuffle(chosen)
     with transaction.atomic():
         Project.objects.select_for_update(no_key=True).get(pk=project.pk)
-        batch = Batch.objects.create(
-            project=project,
-            number=next_number(project),
-            name=name,
-            overlap=overlap,
-            selection=stored,
-            seed=seed,
-            due_date=due_date,
-            created_by=created_by,
-            **given,
-        )
-        BatchCriterion.objects.bulk_create(
-            BatchCriterion(batch=batch, criterion=criterion, position=position)
-            for position, criterion in enumerate(criteria)
-        )
+        batch = Batch(project=project, number=next_number(project), selection=stored, seed=seed, created_by=created_by)
+        store_settings(batch, given, by=created_by)
         add_samples(batch, chosen, chances=by_sample)
-        batch.annotators.set(annotators)
         people = [user.username for user in annotators]
-        said = {"single_labels_count": True} if single_labels_count else {}
+        said = {"single_labels_count": True} if single_labels else {}
         note_batch(created_by, batch, "created", samples=len(chosen), people=people, **said)
     return batch
 
@@ -180,10 +147,12 @@ def plan_batch(
     tag_key: str = "",
     gold_share: float = 0,
     repeat_share: float = 0,
+    edited: Sequence[int] | None = None,
 ) -> Plan:
-    """Raises Invalid, as making the batch would, when people or samples can't be chosen so."""
+    """Raises Invalid, as making the batch would, when people or samples can't be chosen so. edited: the samples of a
+    draft (annotate.batches.edit.samples_after), in place of a selection."""
     check_people(project, annotators, overlap)
-    drawn = choose_samples(project=project, selection=selection).keys
+    drawn = edited if edited is not None else choose_samples(project=project, selection=selection).keys
     asked = asked_keys(drawn, criteria)
     chosen = [key for key in drawn if key in asked]
     left_out = set(drawn) - asked

@@ -48,6 +48,7 @@ NOTED = {
         "earlier test evaluations: %(looks)s."
     ),
     "batch.created": gettext_noop("created batch %(number)s, “%(subject)s”, with %(samples)s samples."),
+    "batch.edited": gettext_noop("edited batch %(number)s, “%(subject)s”."),
     "batch.opened": gettext_noop("opened batch %(number)s, “%(subject)s”: %(tasks)s tasks."),
     "batch.adjudicating": gettext_noop("ended the labelling of batch %(number)s, “%(subject)s”."),
     "batch.closed": gettext_noop("closed batch %(number)s, “%(subject)s”."),

@@ -217,6 +217,11 @@ class BatchForm(WhoLabelsForm):
             options |= {"settle_share": given["settle_percent"] / 100, "settle_votes": given["settle_votes"]}
         return options
 
+    def planned(self) -> dict[str, Any]:
+        """Those of them that annotate.batches.write.plan_batch takes."""
+        taken = ("criteria", "annotators", "overlap", "overlap_share", "strategy", "tag_key")
+        return {name: value for name, value in self.options().items() if name in (*taken, "gold_share", "repeat_share")}
+
     def selection(self) -> dict[str, Any]:
         """The choice of samples as create_batch takes it, which checks it too."""
         given = self.cleaned_data

@@ -102,13 +102,8 @@ def preview(page: ProjectPage) -> HttpResponse:
     form = BatchForm(page.project, sent)
     plan, problem = None, ""
     if form.is_valid():
-        wanted = form.options()
-        known = ["criteria", "annotators", "overlap", "overlap_share", "strategy", "tag_key"]
-        known += ["gold_share", "repeat_share"]
         try:
-            plan = plan_batch(
-                project=page.project, selection=form.selection(), **{name: wanted[name] for name in known}
-            )
+            plan = plan_batch(project=page.project, selection=form.selection(), **form.planned())
         except Refusal as refusal:
             problem = refusal.message
     return page.render("batches/partials/batch_plan.html", {"plan": plan, "problem": problem})
