@@ -13,7 +13,7 @@ from frontend.data import claims, files, samples
 from frontend.judges import canaries, edit, endpoints, lab, proposals, run_start, runs
 from frontend.judges import views as judges
 from frontend.label import views as label
-from frontend.projects import audit, criteria, members, resets
+from frontend.projects import audit, criteria, manage, members, resets
 from frontend.projects import views as projects
 from frontend.reports import came, looks, outcomes, planner
 from frontend.reports import views as reports
@@ -27,6 +27,9 @@ project_patterns = [
     path("flags/", samples.flags, name="flags"),
     path("flags/<int:flag_id>/resolve/", samples.resolve, name="flag-resolve"),
     path("settings/", projects.settings, name="settings"),
+    path("manage/", manage.manage, name="project-manage"),
+    path("manage/archive/", manage.archive, name="project-archive"),
+    path("manage/restore/", manage.restore, name="project-restore"),
     path("adjudicate/", disputes.disputes, name="adjudicate"),
     path("adjudicate/accept/", disputes.accept, name="accept"),
     path("adjudicate/names/", disputes.names, name="adjudicate-names"),

@@ -136,7 +136,7 @@ def samples_after(
         elif new:
             stored = {**stored, "extensions": [*stored.get("extensions", []), {**more.stored, "n": len(new)}]}
     if not keys:
-        raise Invalid("no_samples", _("No sample matches this choice."))
+        raise Invalid("no_samples", _("No samples match this selection."))
     return Edited(keys, stored, chances)
 
 

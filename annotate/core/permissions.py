@@ -18,6 +18,7 @@ _ADMIN = frozenset({Role.ADMIN.value})
 ROLES_FOR: dict[str, frozenset[str]] = {
     "project.read": _ALL,  # name, guidelines, criteria
     "project.change": _ADMIN,
+    "project.manage": _ADMIN,  # duplicate it, archive it, and take it back
     "audit.read": _ADMIN,  # who said and did what: names, labels, verdicts
     "members.read": _ADMIN,
     "members.change": _ADMIN,
@@ -54,6 +55,17 @@ ROLES_FOR: dict[str, frozenset[str]] = {
 }
 
 
+# All that may be done in an archived project.
+IN_ARCHIVE = frozenset({name for name in ROLES_FOR if name.endswith(".read")} | {"project.manage"})
+
+
+class Archived(PermissionDenied):
+    code = "archived"
+
+    def __init__(self) -> None:
+        super().__init__(_("This project is archived: it can be read, but not changed."))
+
+
 class MembershipEnded(PermissionDenied):
     """For former members: they know the project, and are told that it is over, unlike a stranger."""
 
@@ -76,6 +88,11 @@ def roles_of(user: User) -> dict[int, str]:
     if user.is_superuser:
         return {}
     return dict(Membership.objects.filter(user=user, is_active=True).values_list("project_id", "role"))
+
+
+def may_in(project: Project, role: str | None, action: str) -> bool:
+    """Whether the role allows it in the project as it is now."""
+    return may(role, action) and (project.archived_at is None or action in IN_ARCHIVE)
 
 
 def may(role: str | None, action: str) -> bool:
@@ -106,7 +123,8 @@ def project_for(user: User, slug: str, action: str) -> tuple[Project, str]:
     """The project and the user's role in it, if they may.
 
     Raises Http404 for strangers, in the same words as for a project that does not exist, PermissionDenied for members
-    whose role is not enough, and MembershipEnded for those who are members no more.
+    whose role is not enough, Archived for what changes an archived project, and MembershipEnded for those who are
+    members no more.
     """
     project = Project.objects.filter(slug=slug).first()
     role = role_of(user, project) if project else None
@@ -116,6 +134,8 @@ def project_for(user: User, slug: str, action: str) -> tuple[Project, str]:
         raise Http404(_("There is no such project, or you are not a member of it."))
     if not may(role, action):
         raise PermissionDenied(_("Your role in this project does not allow this."))
+    if not may_in(project, role, action):
+        raise Archived
     return project, role
 
 

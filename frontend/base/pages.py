@@ -20,7 +20,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop
 
 from annotate.core.errors import Refusal
-from annotate.core.permissions import may, project_for
+from annotate.core.permissions import may_in, project_for
 from annotate.models import Project, User
 from frontend.base.spelling import rounded
 
@@ -52,7 +52,7 @@ def project_nav(project: Project, role: str, section: str) -> dict[str, list[dic
     items = [
         {"label": _(label), "url": reverse(name, args=[project.slug]), "current": name == section}
         for name, label, action in SECTIONS
-        if may(role, action)
+        if may_in(project, role, action)
     ]
     return {"nav": items[:IN_A_ROW], "nav_more": items[IN_A_ROW:]}
 
@@ -77,7 +77,7 @@ class ProjectPage:
         return self.request.POST if self.request.method == "POST" else None
 
     def may(self, action: str) -> bool:
-        return may(self.role, action)
+        return may_in(self.project, self.role, action)
 
     def url(self, name: str, *args: Any) -> str:
         return reverse(name, args=[self.project.slug, *args])

@@ -24,6 +24,8 @@ NOTED = {
     "adjudication.names_hidden": gettext_noop("turned annotator names off for adjudication."),
     "project.created": gettext_noop("created the project “%(subject)s”."),
     "project.changed": gettext_noop("changed the project: %(fields)s."),
+    "project.archived": gettext_noop("archived the project; open batches paused: %(batches)s."),
+    "project.restored": gettext_noop("unarchived the project."),
     "member.added": gettext_noop("added %(subject)s as %(role)s."),
     "member.role_changed": gettext_noop("changed the role of %(subject)s from %(before)s to %(role)s."),
     "member.removed": gettext_noop("removed %(subject)s from the project."),

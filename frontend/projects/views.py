@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, cast
 
 from django import forms
 from django.contrib import messages
@@ -213,7 +213,7 @@ class Card:
 
 def cards(user: User) -> list[Card]:
     """The user's projects, each with what to do next."""
-    projects = list(projects_of(user))
+    projects = list(projects_of(user).filter(archived_at__isnull=True))
     roles = dict(Membership.objects.filter(user=user, is_active=True).values_list("project_id", "role"))
     counts = counts_of(projects)
     own = own_batches(user, projects)
@@ -329,13 +329,15 @@ RECENT_BATCHES = 5
 @project_view("project", get="project.read")
 def overview(page: ProjectPage) -> HttpResponse:
     project, runs_campaign = page.project, page.may("batches.change")
+    works = page.may("work.label")
     counts = counts_of([project])[project.pk]
     has_labels = bool(with_labels([project]))
-    own = own_batches(page.user, [project]).get(project.pk, [])
+    own = own_batches(page.user, [project]).get(project.pk, []) if works else []
     return page.render(
         "projects/project.html",
         {
             "counts": counts,
+            "works": works,
             "own": own,
             "has_begun": any(batch.done for batch in own),
             "lessons": new_lessons(page.user, [project]).get(project.pk, 0),
@@ -345,6 +347,7 @@ def overview(page: ProjectPage) -> HttpResponse:
             "guidelines": render_markdown(project.guidelines),
             "reviews": page.may("adjudication.read"),
             "may_change": page.may("project.change"),
+            "may_manage": page.may("project.manage"),
         },
     )
 
@@ -389,4 +392,6 @@ def settings(page: ProjectPage) -> HttpResponse:
 @require_safe
 @login_required
 def home(request: HttpRequest) -> HttpResponse:
-    return render(request, "projects/home.html", {"cards": cards(request.user)})  # type: ignore[arg-type]
+    user = cast("User", request.user)
+    archived = projects_of(user).filter(archived_at__isnull=False)
+    return render(request, "projects/home.html", {"cards": cards(user), "archived": list(archived)})

@@ -1,0 +1,37 @@
+"""A project that is done is archived: everything can be read, nothing is changed (annotate.core.permissions)."""
+
+from __future__ import annotations
+
+from django.db import transaction
+from django.utils import timezone
+
+from annotate.batches.steps import pause_batch
+from annotate.core.trail import note
+from annotate.models import Project, User
+from annotate.models.batch import BatchStatus
+
+
+def archive_project(*, actor: User, project: Project) -> int:
+    """Open batches are paused, so that their tasks are closed at every door. Returns how many these were. Repeating it
+    changes nothing."""
+    with transaction.atomic():
+        project = Project.objects.select_for_update(no_key=True).get(pk=project.pk)
+        if project.archived_at is not None:
+            return 0
+        open_ones = list(project.batches.filter(status=BatchStatus.OPEN).order_by("id"))
+        for batch in open_ones:
+            pause_batch(actor=actor, batch=batch)
+        project.archived_at = timezone.now()
+        project.save(update_fields=["archived_at"])
+        note(actor=actor, action="project.archived", subject=project.name, project=project, batches=len(open_ones))
+    return len(open_ones)
+
+
+def restore_project(*, actor: User, project: Project) -> None:
+    """Batches stay paused until they are resumed. Repeating it changes nothing."""
+    with transaction.atomic():
+        project = Project.objects.select_for_update(no_key=True).get(pk=project.pk)
+        if project.archived_at is not None:
+            project.archived_at = None
+            project.save(update_fields=["archived_at"])
+            note(actor=actor, action="project.restored", subject=project.name, project=project)
