@@ -1,15 +1,16 @@
-"""A report as one HTML file that needs nothing else: no server, no network, no script."""
+"""A report as one HTML file that needs nothing else: no server, no network, no script. And its summary as a PDF."""
 
 from __future__ import annotations
 
 from base64 import b64encode
+from collections.abc import Callable
 from functools import cache
 from hashlib import sha256
 from pathlib import Path
 
 from django.http import HttpResponse
 from django.template.loader import render_to_string
-from django.utils import translation
+from django.utils.module_loading import import_string
 from drf_spectacular.types import OpenApiTypes
 from rest_framework.renderers import JSONRenderer, StaticHTMLRenderer
 from rest_framework.request import Request
@@ -19,6 +20,8 @@ from annotate.api.schema import answers
 from frontend.reports.annotators import annotators_context
 from frontend.reports.judge import judge_context
 from frontend.reports.page import report_context
+from frontend.reports.summary import summary_context
+from judges.certificates.decision_read import Looked, looked_decisions
 from judges.models import AlignmentReport
 from judges.reports.read import one_report, require_shown
 
@@ -26,18 +29,22 @@ _CSS = Path(__file__).parent / "static" / "reports"
 
 
 def report_html(report: AlignmentReport) -> str:
-    """In English, whoever asks: it is kept and passed on, and what is frozen in it is in English."""
-    with translation.override("en"):
-        judges = [judge_context(report, place) for place in range(len(report.result["judges"]))]
-        context = {
-            **report_context(report),
-            "judges": judges,
-            "annotators": annotators_context(report),
-            "css": _css(),
-            # The one thing in the file that may do anything; a server's header does not go with it.
-            "css_hash": f"sha256-{b64encode(sha256(_css().encode()).digest()).decode()}",
-        }
-        return render_to_string("reports/report_file.html", context)
+    """The summary first, all else folded below it. In the reader's language."""
+    looked = looked_decisions(report.project)
+    summary = summary_context(report, looked)
+    # As in the table of judges.
+    places = [int(judge.url.rpartition("-")[2]) - 1 for judge in summary["screen"].judges]
+    context = {
+        **report_context(report, looked=looked),
+        "summary": summary,
+        "steps": summary["steps"],
+        "judges": [judge_context(report, place, looked=looked) for place in places],
+        "annotators": annotators_context(report),
+        "css": _css(),
+        # The one thing in the file that may do anything; a server's header does not go with it.
+        "css_hash": f"sha256-{b64encode(sha256(_css().encode()).digest()).decode()}",
+    }
+    return render_to_string("reports/report_file.html", context)
 
 
 @cache
@@ -45,6 +52,13 @@ def _css() -> str:
     """The page's own rules and those of the report, which the web page links."""
     names = ("report-file.css", "report.css", "first-screen.css")
     return "\n".join((_CSS / name).read_text(encoding="utf-8") for name in names)
+
+
+def report_pdf(report: AlignmentReport) -> bytes:
+    """The summary on one page."""
+    # What draws it takes a moment to load.
+    draw: Callable[[AlignmentReport, Looked], bytes] = import_string("frontend.reports.pdf.report_pdf")
+    return draw(report, looked_decisions(report.project))
 
 
 class ReportFileView(ProjectAPIView):

@@ -23,7 +23,7 @@ from frontend.base.pages import ProjectPage, RefusalsShown, project_view, status
 from frontend.batches.forms import WhoLabelsForm
 from frontend.reports.annotators import annotators_context, people_matrix
 from frontend.reports.compare import compare_context
-from frontend.reports.file import report_html
+from frontend.reports.file import report_html, report_pdf
 from frontend.reports.first_screen import FirstScreen, first_screen
 from frontend.reports.judge import judge_context, looked_at, standing_of_row, triage_context
 from frontend.reports.looks import looks_section
@@ -42,6 +42,7 @@ from judges.reports.reproduction import bundle
 DOWNLOADS: dict[str, tuple[str, Callable[[AlignmentReport, User], str | bytes]]] = {
     "html": ("text/html; charset=utf-8", lambda report, _reader: report_html(report)),
     "json": ("application/json", lambda report, _reader: json.dumps(Report.show(report), ensure_ascii=False, indent=2)),
+    "pdf": ("application/pdf", lambda report, _reader: report_pdf(report)),
     "zip": ("application/zip", lambda report, reader: bundle(report, Report.show(report), reader=reader)),
 }
 
@@ -131,8 +132,8 @@ def status(page: ProjectPage, key: str) -> HttpResponse:
 
 @project_view("reports", get="reports.read")
 def download(page: ProjectPage, key: str, number: int, form: str) -> HttpResponse:
-    """A frozen report as one HTML file that needs nothing else, as JSON, or with all it rests on and the script that
-    works every figure out again."""
+    """A frozen report as one HTML file that needs nothing else, its summary as a PDF, as JSON, or with all it rests on
+    and the script that works every figure out again."""
     found = one_report(page.project, number, reader=page.user)
     if found.criterion.key != key or form not in DOWNLOADS:
         raise Http404(_("There is no such report."))

@@ -14,8 +14,8 @@ from frontend.translation.update import path_name, python_files, template_files
 # Names, units of the field and file formats: the same in every language.
 _NAMES = {
     "AC1", "API", "AUC", "CSV", "Cohen", "DeepEval", "ECE", "Enter", "Esc", "Fleiss", "HTML", "JSON", "JSONL",
-    "Kendall", "MCC", "PABAK", "PPI", "Parquet", "Pearson", "PgDn", "PgUp", "Platt", "Python", "RAGAS", "ROC", "Rogan",
-    "SHA", "SHA-256", "Spearman", "TNR", "TPR", "TREC", "Touchstone", "Token", "ZIP",
+    "Kendall", "MCC", "PABAK", "PDF", "PPI", "Parquet", "Pearson", "PgDn", "PgUp", "Platt", "Python", "RAGAS", "ROC",
+    "Rogan", "SHA", "SHA-256", "Spearman", "TNR", "TPR", "TREC", "Touchstone", "Token", "ZIP",
 }  # fmt: skip
 _WORD = re.compile(r"[^\W\d_](?:[^\W_]|[–'’-])+")
 # Of what stands in quotes within a template tag, only these are sentences; the others are names of files and fields.
@@ -41,8 +41,6 @@ _REFUSALS = {
     "PermissionDenied": 0,
     "ValidationError": 0,
 }
-# A report as a file is kept and passed on, so it is in English, as the figures in it are (frontend.reports.file).
-_ENGLISH = {"frontend/reports/templates/reports/report_file.html"}
 # What is said to programs and on the command line, as the API's pages and the commands' help are, in English.
 _PROGRAMS = (
     "annotate/api/",
@@ -61,8 +59,7 @@ def unmarked() -> list[str]:
     """A line for everything that ought to be in `{% translate %}` or `_()` and is not."""
     found = []
     for path in template_files():
-        if path_name(path) not in _ENGLISH:
-            found += [f"{path_name(path)}: {what}" for what in unmarked_in_template(path.read_text(encoding="utf-8"))]
+        found += [f"{path_name(path)}: {what}" for what in unmarked_in_template(path.read_text(encoding="utf-8"))]
     for path in python_files():
         if not path_name(path).startswith(_PROGRAMS):
             found += [f"{path_name(path)}:{what}" for what in unmarked_in_python(path.read_text(encoding="utf-8"))]

@@ -11,6 +11,7 @@ from xml.etree import ElementTree as ET
 
 import pytest
 from django.conf import settings
+from django.utils import translation
 
 from annotate.models import Project
 from frontend.reports.file import report_html
@@ -192,13 +193,13 @@ def test_the_file_needs_nothing_and_runs_nothing(report: AlignmentReport) -> Non
     assert set(re.findall(r"https?://[^\s\"'<>]+", text)) <= {"http://www.w3.org/2000/svg"}
     # It says what the report says.
     assert report.fingerprint in text
-    assert f"report {report.number}" in text
+    assert f"Report {report.number} of" in text
     assert "&lt;script&gt;alert(1)&lt;/script&gt;" in text
     assert "<script>" not in text
-    for section in ("Judges vs. humans", "Who agrees with whom", "Between annotators", "People, one by one"):
+    for section in ("Judges vs. humans", "Who agrees with whom", "Between annotators", "Annotators", "More labels"):
         assert f">{section}</h2>" in text
-    # Comparing and triage are pages of their own.
-    shown = [name for name in report.plots if name not in ("compared", "forest") and not name.startswith("triage")]
+    # The first screen draws its own picture; comparing and triage are pages of their own.
+    shown = [name for name in report.plots if name not in ("forest", "compared") and not name.startswith("triage")]
     assert text.count('class="plot"') == len(shown)
     assert all(plot_in_words(report.plots[name]) in text for name in shown)
     for section in ("Threshold curve", "Score distribution", "Calibration", "Scores as grades"):
@@ -206,6 +207,29 @@ def test_the_file_needs_nothing_and_runs_nothing(report: AlignmentReport) -> Non
     # What only a script could move is left out, and what it would show at first is there.
     assert 'type="range"' not in text
     assert "All dev units at" in text
+
+
+def test_the_summary_comes_first_and_all_else_is_folded(report: AlignmentReport) -> None:
+    text = report_html(report)
+    body = text[text.index("<main>") :]
+    # Whatever stands in a fold is left out.
+    while "<details" in body:
+        end = body.index("</details>")
+        start = body.rindex("<details", 0, end)
+        body = body[:start] + body[end + len("</details>") :]
+    words = re.sub(r"<[^>]+>", " ", body).split()
+    assert "agrees best with your experts" in " ".join(words)
+    assert len(words) <= 250
+    # Each part of it explains itself once.
+    for part in re.split(r'<details class="(?:fold|part)">', text)[1:]:
+        assert part.count("How is this computed?") <= 1
+
+
+def test_the_file_is_in_the_readers_language(report: AlignmentReport) -> None:
+    with translation.override("zh-hans"):
+        text = report_html(report)
+    assert '<html lang="zh-hans">' in text
+    assert "评判器" in text
 
 
 def test_the_file_may_load_and_run_nothing(report: AlignmentReport) -> None:
