@@ -15,7 +15,7 @@ from frontend.judges import views as judges
 from frontend.label import views as label
 from frontend.projects import audit, criteria, manage, members, resets
 from frontend.projects import views as projects
-from frontend.reports import came, looks, outcomes, planner
+from frontend.reports import came, looks, outcomes, planner, share
 from frontend.reports import views as reports
 
 project_patterns = [
@@ -81,6 +81,8 @@ project_patterns = [
     path("reports/<slug:key>/labels/", came.labels, name="report-labels"),
     path("reports/<slug:key>/planner/", planner.planner, name="report-planner"),
     path("reports/<slug:key>/outcomes/", outcomes.outcomes, name="report-outcomes"),
+    path("reports/<slug:key>/share/", share.share, name="report-share"),
+    path("reports/<slug:key>/share/<int:link_id>/revoke/", share.revoke, name="report-unshare"),
     path("reports/<slug:key>/status/", reports.status, name="report-status"),
     path("reports/<slug:key>/<int:number>.<slug:form>", reports.download, name="report-download"),
     path("judges/", judges.judges, name="judges"),
@@ -136,6 +138,8 @@ urlpatterns = [
     path("help/<path:name>/", document, name="help"),
     path("invite/<str:token>/", members.open_invite, name="invite"),
     path("reset/<str:token>/", resets.open_reset, name="reset"),
+    path("shared/<str:token>/", share.shared, name="shared-report"),
+    path("shared/<str:token>/summary.pdf", share.shared_pdf, name="shared-report-pdf"),
     path("account/", account.account, name="account"),
     path("account/email/", account.change_email, name="account-email"),
     path("account/keys/", account.keys, name="keys"),

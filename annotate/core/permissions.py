@@ -43,6 +43,7 @@ ROLES_FOR: dict[str, frozenset[str]] = {
     "lessons.read": _ALL,  # what reviewers decided otherwise than one said oneself
     "reports.read": _STAFF,
     "reports.freeze": _STAFF,
+    "reports.share": _ADMIN,  # with readers who have no account
     "test.look": _STAFF,
     "certificates.issue": _ADMIN,
     "judges.read": _STAFF,

@@ -110,6 +110,8 @@ NOTED = {
     "test.looked": gettext_noop("evaluated %(judge)s on the test set of %(subject)s: test evaluation %(number)s."),
     "certificate.issued": gettext_noop("certified %(judge)s for %(criterion)s: certificate %(subject)s."),
     "report.made": gettext_noop("created report %(number)s on %(subject)s, version %(version)s."),
+    "report.shared": gettext_noop("created link %(subject)s to report %(number)s on %(criterion)s."),
+    "report.unshared": gettext_noop("revoked link %(subject)s to report %(number)s on %(criterion)s."),
 }
 
 KIND_LABELS = {

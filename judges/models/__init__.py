@@ -1,7 +1,7 @@
 """What machines say: judges, their immutable versions, runs and scores; frozen alignment reports."""
 
 from judges.models.judge import Endpoint, Judge, JudgeKind, JudgeVersion, KeySource, VersionState
-from judges.models.report import PROMISE, AlignmentReport, Certificate, GroupSide, Look, Side
+from judges.models.report import PROMISE, AlignmentReport, Certificate, GroupSide, Look, ReportLink, Side
 from judges.models.requirement import Measure, Requirement
 from judges.models.run import (
     LARGEST_SCORE,
@@ -36,6 +36,7 @@ __all__ = [
     "Look",
     "Measure",
     "Reply",
+    "ReportLink",
     "Requirement",
     "Run",
     "RunPurpose",

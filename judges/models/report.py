@@ -36,6 +36,24 @@ class AlignmentReport(Created):
         return f"{self.project_id} report {self.number}"
 
 
+class ReportLink(Created):
+    """An address at which a report can be read without an account. Only a digest of its token is kept.
+
+    It ends when it expires or is revoked, and with its maker's right to share (judges.reports.links).
+    """
+
+    report = models.ForeignKey(AlignmentReport, on_delete=models.PROTECT, related_name="links")
+    token_digest = models.CharField(max_length=64, unique=True)
+    expires_at = models.DateTimeField()
+    revoked_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        ordering = ["-pk"]
+
+    def __str__(self) -> str:
+        return f"link {self.pk} to report {self.report_id}"
+
+
 class Side(models.TextChoices):
     """dev: thresholds are chosen there. test: they are measured there, at looks. systems: kept for comparing systems;
     no judge is tuned or measured there."""

@@ -29,6 +29,7 @@ from annotate.projects.write import create_project, set_member
 from annotate.samples.flags import raise_flag
 from judges.certificates.write import issue_certificate, look_at_test
 from judges.endpoints.write import create_endpoint
+from judges.reports.links import create_link
 from judges.reports.write import freeze_report
 from tests.annotate.factories import make_batch
 from tests.browser.accessibility import NARROW, WIDE, bring_axe, low_contrast, problems, sticking_out, unseen_focus
@@ -143,6 +144,9 @@ PAGES = [
     ("alma", "/p/demo/reports/support/labels/"),
     ("alma", "/p/demo/reports/support/planner/?n=5"),
     ("alma", "/p/demo/reports/support/outcomes/?" + JUDGE),
+    ("alma", "/p/demo/reports/support/share/"),
+    ("", "/shared/{shared}/"),
+    ("", "/shared/never-made/"),
     ("alma remy", "/p/stages/judges/"),
     ("alma", "/p/bare/judges/"),
     ("alma", "/p/stages/judges/new/"),
@@ -202,6 +206,8 @@ NO_PAGES = {
     "report-certify": "a form",
     "report-status": "a part of the report's page",
     "report-download": "a file",
+    "report-unshare": "a form",
+    "shared-report-pdf": "a file",
     "judge-direction": "a form",
     "judge-run-estimate": "a part of the form for a run",
     "judge-run-now": "a form",
@@ -238,7 +244,7 @@ def world(standing_app: LiveApp) -> dict[str, Any]:
     freeze_report(criterion=demo.criteria.get(key="relevancy", is_current=True))
     support = demo.criteria.get(key="support", is_current=True)
     issue_certificate(look=look_at_test(criterion=support, judge_name="claim-checker", user=alma), user=alma)
-    freeze_report(criterion=support)
+    _link, shared = create_link(actor=alma, report=freeze_report(criterion=support))
     make_release(project=demo, user=alma, file_format="jsonl")
     get_token_model().objects.create(alma)
     raise_flag(actor=ana, task_id=Task.objects.filter(annotator=ana)[0].pk, reason="Holds " + "a" * 90)
@@ -276,6 +282,7 @@ def world(standing_app: LiveApp) -> dict[str, Any]:
         "task": Task.objects.filter(batch__project=demo, batch__number=1, status="submitted").order_by("pk")[0].pk,
         "invited": invited,
         "forgotten": forgotten,
+        "shared": shared,
         "endpoint": endpoint.name,
         "uploaded": _job(demo, alma, [good]).pk,
         "failed": start(_job(demo, alma, [good, bad])).pk,
@@ -439,6 +446,13 @@ def test_an_invitation(look: Visit) -> None:
     page.locator("form[action*='members/invite/'] button[type=submit]").click()
     page.wait_for_selector("#invite-link")
     assert not problems(page, "invitation")
+
+
+def test_a_link_to_a_report(look: Visit) -> None:
+    page = look("alma", "/p/demo/reports/support/share/")
+    page.locator("main form.card button[type=submit]").click()
+    page.wait_for_selector("#shared-link")
+    assert not problems(page, "shared report")
 
 
 def test_a_reset_link(look: Visit) -> None:

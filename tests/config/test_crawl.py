@@ -125,11 +125,12 @@ def crawl_of(world: Hidden, name: str) -> Crawl:
         "gold_id": list(GoldAnswer.objects.values_list("pk", flat=True)),
         "job_id": [*ImportJob.objects.values_list("pk", flat=True), "00000000-0000-4000-8000-000000000000"],
         "invite_id": [*Invite.objects.values_list("pk", flat=True), 1],
+        "link_id": [1],
         "username": ["zann"],
         "name": ["model", "statistics"],
         "start": ["lexical-token-overlap"],
         "step": ["open", "cancel"],
-        "form": ["html", "json", "zip"],
+        "form": ["html", "json", "pdf", "zip"],
         "token": ["no-such-invitation"],
         "token_id": ["ts_0123456789ab"],
     }

@@ -125,7 +125,11 @@ def urls_of(route: Route, both: Both, name: str | None) -> list[str]:
     for name, model in models.items():
         known = list(model.objects.order_by("pk").values_list("pk", flat=True))
         many[name] = sorted({*known[:1], *known[-3:]})
-    many |= {"form": ["json", "html", "zip"], "number": [both.own["number"], both.own["number"] + 100]}
+    many |= {
+        "link_id": [1],
+        "form": ["json", "html", "pdf", "zip"],
+        "number": [both.own["number"], both.own["number"] + 100],
+    }
     many |= {"key": ["grade", "support"], "token": ["no-such-invitation"], "start": ["lexical-token-overlap"]}
     many |= {"step": ["keep", "open"], "path": ["statistics"], "version": [1]}
     for name, value in both.own.items():

@@ -42,6 +42,7 @@ READ = {
     "reports/support/labels/": REVIEWERS_READ,
     "reports/support/outcomes/": REVIEWERS_READ,
     "reports/support/triage/": REVIEWERS_READ,
+    "reports/support/share/": ADMIN,
     "judges/endpoints/": ADMIN,
     "judges/endpoints/new/": ADMIN,
     "settings/": ADMIN,

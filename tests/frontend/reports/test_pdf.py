@@ -8,8 +8,9 @@ import pytest
 from django.utils import translation
 from pypdf import PdfReader
 
-from frontend.reports.file import report_pdf
+from frontend.reports.file import report_html, report_pdf
 from frontend.reports.summary import summary_context
+from judges.certificates.write import look_at_test
 from judges.models import AlignmentReport
 from judges.reports.write import freeze_report
 from tests.database import copied_from_world
@@ -72,3 +73,14 @@ def test_an_empty_report(report: AlignmentReport) -> None:
     found, text = read(report)
     assert len(found.pages) == 1
     assert "No judge has scores for this criterion yet." in text
+
+
+def test_after_a_look_it_speaks_from_the_test_set(report: AlignmentReport) -> None:
+    before = summary_context(report)["screen"].figures[0]
+    assert before.from_where == "dev set, provisional"
+    look = look_at_test(criterion=report.criterion, judge_name="good")
+    _found, text = read(report)
+    assert look.result["kappa"]["value"] is not None
+    assert f"{look.result['kappa']['value']:.2f}" in text
+    assert "test set" in text
+    assert "test set" in " ".join(report_html(report).split())
