@@ -72,7 +72,7 @@ def test_from_a_template_to_the_report(
     assert len(openai_server.requests) == 6
 
     press(page.get_by_role("button", name="Make the report on Support"))
-    page.wait_for_selector("main svg[role=img]")
+    page.wait_for_selector("main table.judge-rows")
     assert "claim-support" in page.locator("main").inner_text()
     page.goto("/p/desk/judges/")
     press(page.get_by_role("link", name="Support", exact=True))
