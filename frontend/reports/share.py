@@ -42,7 +42,7 @@ class ShareForm(forms.Form):
 
 
 @never_cache
-@project_view("reports", get="reports.share", post="reports.share")
+@project_view("reports", get="project.manage", post="reports.share")
 def share(page: ProjectPage, key: str) -> HttpResponse:
     """The links to reports on the criterion. A POST makes one to the latest report and shows it. No redirect: the link
     is kept nowhere, so only this page has it."""
@@ -59,8 +59,9 @@ def share(page: ProjectPage, key: str) -> HttpResponse:
     return page.render("reports/share.html", context, status=201 if made else status_of(form))
 
 
-@project_view("reports", post="reports.share")
+@project_view("reports", post="project.manage")
 def revoke(page: ProjectPage, key: str, link_id: int) -> HttpResponse:
+    """In an archived project as well, where nothing else changes: its links work on."""
     done = _("The link is revoked: it no longer works.")
     page.attempt(lambda: revoke_link(actor=page.user, project=page.project, link_id=link_id), done)
     return page.redirect("report-share", key)

@@ -147,3 +147,14 @@ def test_what_later_versions_add_is_not_told(world: Hidden, key: str) -> None:
     assert "secret" not in str(found.result)
     assert "new" not in found.plots
     assert all("disagreements" not in judge and "slices" not in judge for judge in found.result["judges"])
+
+
+def test_a_link_of_an_archived_project_is_revoked_and_none_is_made(world: Hidden) -> None:
+    link, address = made_link(world)
+    type(world.project).objects.filter(pk=world.project.pk).update(archived_at=timezone.now())
+    alice, url = as_user(world.users["alice"]), f"/p/{SLUG}/reports/grade/share/"
+    assert f"{url}{link.pk}/revoke/" in alice.get(url).content.decode()
+    assert alice.post(url, {"days": 7}).status_code == 403
+    assert Client().get(address).status_code == 200
+    assert alice.post(f"{url}{link.pk}/revoke/").status_code == 302
+    assert Client().get(address).status_code == 404
