@@ -69,7 +69,7 @@ class TokenAuthentication(knox.auth.TokenAuthentication):
         token = token_of(found[1]) if len(found) == 2 else None
         if token is None:
             count_wrong_secret(request._request)  # noqa: SLF001
-            raise AuthenticationFailed(_("There is no such token."))
+            raise AuthenticationFailed(_("Token not found."))
         if token.expiry is not None and token.expiry < timezone.now():
             raise AuthenticationFailed(_("This token has expired."))
         user, _token = self.validate_user(token)

@@ -185,7 +185,7 @@ class Names(Listed):
     """Of users."""
 
     child = s.CharField()
-    says = _("%(field)s: a list of user names.")
+    says = _("%(field)s: must be a list of user names.")
     of = str
 
 

@@ -149,7 +149,7 @@ class TasksAsked(Shape, required=""):
 
 
 class Reassigning(Shape):
-    tasks = Numbers(says=_("tasks: a list of the tasks' numbers."), help_text="At most 1000.")
+    tasks = Numbers(says=_("tasks: must be a list of task IDs."), help_text="At most 1000.")
     to = Text(code="bad_to", says=Names.says, help_text="A user name.")
 
 

@@ -147,7 +147,7 @@ class AcceptView(ProjectAPIView):
             return None
         criterion = self.project.criteria.filter(is_current=True, key=key).first() if isinstance(key, str) else None
         if criterion is None:
-            raise Invalid("unknown_criterion", _("criterion: the key of a criterion of this project."))
+            raise Invalid("unknown_criterion", _("criterion: must be the key of a criterion in this project."))
         return criterion
 
 

@@ -120,7 +120,7 @@ class Acceptance(Shape, required=""):
     method = Choice(
         ("agreement", "dawid_skene"),
         code="bad_method",
-        says=_("method: one of %(known)s."),
+        says=_("method: must be one of %(known)s."),
         help_text="agreement, as when left out, or dawid_skene",
     )
     criterion = s.CharField(help_text="Key; needed for dawid_skene, and all criteria otherwise.")
@@ -128,7 +128,7 @@ class Acceptance(Shape, required=""):
     agreement = s.FloatField(help_text="agreement: the least share of the votes, more than 0.5.")
     votes = s.IntegerField(help_text="agreement: the least number of votes; 2 when left out.")
     posterior = s.FloatField(help_text="dawid_skene: the least probability; 0.95 when left out.")
-    dry_run = Truth(says=_("dry_run: true or false."), help_text="Only say what would be settled.")
+    dry_run = Truth(says=_("dry_run: must be true or false."), help_text="Only say what would be settled.")
     seen = s.ListField(child=s.ListField(), help_text="What the dry run gave: [id, revision, value] of each unit.")
     reason = s.CharField(help_text="Needed for agreement, unless it is a dry run.")
 

@@ -157,7 +157,7 @@ def _checked(project: Project, sample: Sample, unit: Any, criterion: Criterion, 
         said = _("“%(key)s” applies to the answer, but this sample has none.")
         raise Invalid("no_answer", said % {"key": criterion.key})
     if not has_unit(sample, unit):
-        raise Invalid("unknown_unit", _("This sample has no %(unit)s.") % {"unit": unit})
+        raise Invalid("unknown_unit", _("%(unit)s not found in this sample.") % {"unit": unit})
     if not is_storable(reason) or len(reason) > MAX_REASON:
         raise Invalid("bad_reason", _("reason: must be text of up to %(most)d characters.") % {"most": MAX_REASON})
     return GoldAnswer(

@@ -39,7 +39,7 @@ def write_on_what_stands(project_id: int) -> None:
 def no_import_writes(project_id: int) -> None:
     """Waits a little for imports of labels and scores, and holds them back until the transaction ends. For changes of
     what these rest on. Before any lock of a row. Raises Conflict when one takes longer."""
-    with waits_a_little(_("A file of labels or scores is being imported; try again in a moment.")):
+    with waits_a_little(_("Labels or scores are being imported. Try again in a moment.")):
         execute("SELECT pg_advisory_xact_lock_shared(%s::int, %s::int)", [_WRITING, project_id])
 
 

@@ -134,10 +134,10 @@ def require_figures_of_many(reader: Reader, sample_ids: Collection[int], answers
     held_back = samples_without_judges(reader, sample_ids)
     if held_back and answers and (len(set(sample_ids)) < FEWEST_SAMPLES or len(set(answers)) < 2):
         said = ngettext(
-            "You still have to label or to decide %(n)d of these samples, and figures of so few samples, or of samples "
-            "that are all alike, would tell you what the judge said of it.",
-            "You still have to label or to decide %(n)d of these samples, and figures of so few samples, or of samples "
-            "that are all alike, would tell you what the judge said of them.",
+            "You still have to label or decide %(n)d of these samples. Figures on so few or such similar samples "
+            "would reveal the judge’s result.",
+            "You still have to label or decide %(n)d of these samples. Figures on so few or such similar samples "
+            "would reveal the judge’s results.",
             len(held_back),
         )
         raise Conflict("figures_would_tell", said % {"n": len(held_back)})
@@ -190,8 +190,8 @@ def _tasks_ahead(user: User) -> QuerySet[Task]:
 
 
 def why_held_back() -> str:
-    return _("You still have this sample to label. What others said about it is shown once you have submitted it.")
+    return _("You still have to label this sample. Others’ labels are shown once you submit it.")
 
 
 def why_judges_are_held_back() -> str:
-    return _("What judges said about this sample is shown once all of it is labelled and decided.")
+    return _("Judge results for this sample are shown once all its units are labelled and decided.")

@@ -132,9 +132,9 @@ def project_for(user: User, slug: str, action: str) -> tuple[Project, str]:
     if project is not None and role is None and _ended(user).filter(project=project).exists():
         raise MembershipEnded
     if project is None or role is None:
-        raise Http404(_("There is no such project, or you are not a member of it."))
+        raise Http404(_("Project not found, or you are not a member."))
     if not may(role, action):
-        raise PermissionDenied(_("Your role in this project does not allow this."))
+        raise PermissionDenied(_("Your role in this project doesn’t allow this."))
     if not may_in(project, role, action):
         raise Archived
     return project, role
@@ -145,7 +145,7 @@ def no_such_task(user: User, task_id: int) -> Exception:
     of a project that they are out of."""
     if _ended(user).filter(project__batches__tasks=task_id).exists():
         return MembershipEnded()
-    return Http404(_("There is no such task for you."))
+    return Http404(_("Task not found."))
 
 
 def _ended(user: User) -> QuerySet[Membership]:

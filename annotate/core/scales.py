@@ -65,14 +65,14 @@ def normalise(criterion: Scaled, value: object) -> Value:
         accepted = ", ".join(str(level) for level in criterion.levels)
         raise Invalid(
             "not_an_option",
-            _("%(shown)s is not an option of “%(key)s”; it takes %(accepted)s.")
+            _("%(shown)s is not an option of “%(key)s”. Must be one of %(accepted)s.")
             % {"shown": _shown(value), "key": criterion.key, "accepted": accepted},
         )
     number = as_number(value) if isinstance(value, str) else value
     if isinstance(number, bool) or not isinstance(number, int | float) or not _is_finite(number):
         raise Invalid(
             "not_an_option",
-            _("%(shown)s is not a number; “%(key)s” takes any finite number.")
+            _("%(shown)s is invalid. “%(key)s” must be a finite number.")
             % {"shown": _shown(value), "key": criterion.key},
         )
     return float(number)

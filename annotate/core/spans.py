@@ -44,30 +44,31 @@ def check_evidence(evidence: Any, contexts: list[dict[str, Any]]) -> list[dict[s
     Raises Invalid `bad_evidence` for what is no span, and for a quote that its context doesn't have.
     """
     if not isinstance(evidence, list) or len(evidence) > MAX_SPANS:
-        raise Invalid("bad_evidence", _("evidence: write a list of at most %(most)d spans.") % {"most": MAX_SPANS})
+        raise Invalid("bad_evidence", _("evidence: must be a list of at most %(most)d spans.") % {"most": MAX_SPANS})
     return [_check_span(span, f"evidence[{index}]", contexts) for index, span in enumerate(evidence)]
 
 
 def _check_span(span: Any, where: str, contexts: list[dict[str, Any]]) -> dict[str, Any]:
     named = {"where": where}
     if not isinstance(span, dict) or set(span) != _FIELDS:
-        raise Invalid("bad_evidence", _("%(where)s: write context, start, end and quote.") % named)
+        raise Invalid("bad_evidence", _("%(where)s: must have context, start, end and quote.") % named)
     context, start, end, quote = span["context"], span["start"], span["end"], span["quote"]
     if any(isinstance(n, bool) or not isinstance(n, int) for n in (context, start, end)):
-        raise Invalid("bad_evidence", _("%(where)s: context, start and end are whole numbers.") % named)
+        raise Invalid("bad_evidence", _("%(where)s: context, start and end must be whole numbers.") % named)
     if not isinstance(quote, str):
-        raise Invalid("bad_evidence", _("%(where)s: the quote must be a text.") % named)
+        raise Invalid("bad_evidence", _("%(where)s: quote must be text.") % named)
     if not 0 <= context < len(contexts):
         raise Invalid(
-            "bad_evidence", _("%(where)s: the sample has no context %(context)d.") % {**named, "context": context}
+            "bad_evidence",
+            _("%(where)s: context %(context)d not found in this sample.") % {**named, "context": context},
         )
     if not 0 <= start < end:
-        raise Invalid("bad_evidence", _("%(where)s: start is from 0, and end lies behind it.") % named)
+        raise Invalid("bad_evidence", _("%(where)s: start must be at least 0, and end greater than start.") % named)
     found = relocate(contexts[context]["text"], span)
     if found is None:
         raise Invalid(
             "bad_evidence",
-            _("%(where)s: the quote does not stand in context %(context)d.") % {**named, "context": context},
+            _("%(where)s: quote not found in context %(context)d.") % {**named, "context": context},
         )
     return found
 

@@ -136,7 +136,7 @@ def _grade(verdict: Verdict) -> int:
     if isinstance(value, bool) or not isinstance(value, int | float) or value != int(value) or value < 0:
         raise Invalid(
             "not_a_grade",
-            _("qrels need whole grades from 0; “%(relevance)s” has the value “%(value)s”.")
+            _("qrels need whole numbers from 0, but “%(relevance)s” has the value “%(value)s”.")
             % {"relevance": RELEVANCE, "value": str(value)[:40]},
         )
     return int(value)

@@ -66,19 +66,21 @@ class Fields:
         if not isinstance(chosen, dict) or not all(
             isinstance(k, str) and isinstance(v, str) for k, v in chosen.items()
         ):
-            raise Invalid("invalid_mapping", _('The mapping is an object of column: field, such as {"q": "question"}.'))
+            raise Invalid(
+                "invalid_mapping", _('mapping: must be an object of column: field, such as {"q": "question"}.')
+            )
         seen: dict[str, str] = {}
         for column, field in chosen.items():
             if field not in self.targets:
                 raise Invalid(
                     "invalid_mapping",
-                    _("“%(field)s” is no field; column “%(column)s” can be: %(targets)s.")
+                    _("Field “%(field)s” not found. Column “%(column)s” must be one of %(targets)s.")
                     % {"field": field, "column": column, "targets": ", ".join(self.targets)},
                 )
             if field in seen and field not in (METADATA, IGNORE) and field not in self.repeatable:
                 raise Invalid(
                     "invalid_mapping",
-                    _("Both “%(other)s” and “%(column)s” are mapped to “%(field)s”.")
+                    _("“%(other)s” and “%(column)s” are both mapped to “%(field)s”. Map only one of them.")
                     % {"other": seen[field], "column": column, "field": field},
                 )
             seen[field] = column

@@ -84,7 +84,7 @@ def check_mapping(kind: str, mapping: Mapping[str, str] | str | None) -> dict[st
         try:
             mapping = json.loads(mapping) if mapping.strip() else {}
         except (ValueError, RecursionError):
-            raise Invalid("invalid_mapping", _('The mapping is JSON, such as {"q": "question"}.')) from None
+            raise Invalid("invalid_mapping", _('mapping: must be JSON, such as {"q": "question"}.')) from None
     return engine.importer_for(kind).fields.check_choice({} if mapping is None else mapping)
 
 
@@ -148,7 +148,7 @@ def push_samples(*, project: Project, user: User | None, version: object, docume
         or version != version.strip()
         or VERSION_MARK in version
     ):
-        said = _("version: a text of 1 to %(most)s characters without @, and without blanks at its ends.")
+        said = _("version: must be 1 to %(most)s characters, without @ and without leading or trailing spaces.")
         raise Invalid("bad_version", said % {"most": _MAX_VERSION_CHARACTERS})
     with NamedTemporaryFile(dir=settings.FILE_UPLOAD_TEMP_DIR) as file:
         file.write(document)
@@ -168,7 +168,7 @@ def push_samples(*, project: Project, user: User | None, version: object, docume
             if is_left := job.status == ImportStatus.WAITING:
                 job.delete()
     if is_left:
-        said = _("Another import of this project is under way; push again in a moment.")
+        said = _("Another import of this project is running. Push again in a moment.")
         raise Unavailable("busy", said, retry_after=_RETRY_SECONDS)
     return job
 
@@ -188,7 +188,7 @@ def as_it_stands(job: ImportJob) -> ImportJob:
 
 def _require_file(job: ImportJob) -> None:
     if not has_file(job):
-        raise Conflict("file_gone", _("The file of this import is no longer kept; upload it again."))
+        raise Conflict("file_gone", _("The file of this import was removed. Upload it again."))
 
 
 def _forget_old_files(project: Project) -> None:

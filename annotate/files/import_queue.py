@@ -75,7 +75,7 @@ def run_job(job_id: uuid.UUID, *, path: Path | None = None, pipeline: str = "", 
         except MemoryError:
             finish(job, out_of_memory())
         except Exception:  # noqa: BLE001 - whatever it is, the job must not stay running for ever
-            fault = "The import stopped by a fault of ours; the log says more. Nothing was written."
+            fault = "Import failed: server error (see log). Nothing was imported."
             finish(job, failed("internal", fault))
             _log.exception("Import %s stopped", job_id)
         finally:

@@ -38,7 +38,7 @@ class Peeked(TypedDict):
 def peek(path: Path, limits: Limits, *, rows: int, most_bytes: int) -> Peeked:
     """Raises Unavailable when others are read just now, and FileError for what can't be read within the bounds."""
     if not _at_once.acquire(timeout=1):
-        raise Unavailable("busy", _("Other files are being read; try again in a moment."), retry_after=_RETRY_SECONDS)
+        raise Unavailable("busy", _("Other files are being read. Try again in a moment."), retry_after=_RETRY_SECONDS)
     asked = {
         "path": str(path),
         "limits": dataclasses.asdict(limits),

@@ -87,10 +87,10 @@ def make_release(*, project: Project, user: User | None, file_format: str, filte
     if chosen.annotators is not None and file_format not in TABLES:
         raise Invalid(
             "bad_filters",
-            _("Columns per annotator fit one row per unit: %(formats)s.") % {"formats": ", ".join(TABLES)},
+            _("One column per annotator is available only for: %(formats)s.") % {"formats": ", ".join(TABLES)},
         )
     if chosen.rows is not None and file_format not in SAMPLE_WRITERS:
-        said = _("Samples as they were imported leave as: %(formats)s.")
+        said = _("Samples can be exported as: %(formats)s.")
         raise Invalid("bad_filters", said % {"formats": ", ".join(SAMPLE_WRITERS)})
     if file_format == "qrels":
         chosen = _only_relevance(chosen)
@@ -121,11 +121,9 @@ def _write(file: IO[bytes], project: Project, file_format: str, filters: Filters
         agreed = _agreement(project, tally, annotators)
         abstained = abstentions(project, batch=filters.batch)
     if not rows and filters.rows is not None:
-        raise Conflict("nothing_to_export", _("There is no sample to export."))
+        raise Conflict("nothing_to_export", _("No samples to export."))
     if not rows:
-        raise Conflict(
-            "nothing_to_export", _("No verdict is settled yet within these filters, so there is nothing to export.")
-        )
+        raise Conflict("nothing_to_export", _("Nothing to export: no resolved verdicts match these filters."))
     return {
         "rows": rows,
         "samples": tally.samples,
@@ -168,11 +166,9 @@ def _agreement(project: Project, tally: _Tally, annotators: Annotators) -> dict[
 
 def _only_relevance(filters: Filters) -> Filters:
     if filters.criteria is not None and filters.criteria != (RELEVANCE,):
-        raise Invalid(
-            "bad_filters", _("qrels are made from the criterion “%(relevance)s” alone.") % {"relevance": RELEVANCE}
-        )
+        raise Invalid("bad_filters", _("qrels use only the criterion “%(relevance)s”.") % {"relevance": RELEVANCE})
     if filters.include_disputed:
-        raise Invalid("bad_filters", _("qrels hold settled verdicts only."))
+        raise Invalid("bad_filters", _("qrels include only resolved verdicts."))
     return Filters((RELEVANCE,), filters.batch, filters.methods)
 
 
@@ -221,7 +217,7 @@ def hand_out(release: Release, *, actor: User) -> IO[bytes]:
         file.close()
         raise Unavailable(
             "no_broker",
-            _("The worker can’t be reached, so this download can’t be noted in the trail. Try again later."),
+            _("The worker can’t be reached, so this download can’t be recorded in the audit log. Try again later."),
         ) from error
     return file
 
@@ -238,10 +234,8 @@ def _require_told(release: Release, actor: User) -> None:
     blind = len(samples_still_to_label(actor, samples))
     if blind:
         said = ngettext(
-            "This release says what others said about %(n)d sample that you still have to label. You can have it once "
-            "you have submitted that.",
-            "This release says what others said about %(n)d samples that you still have to label. You can have it once "
-            "you have submitted those.",
+            "This release has others’ labels on %(n)d sample that you still have to label. Submit it to get access.",
+            "This release has others’ labels on %(n)d samples that you still have to label. Submit them to get access.",
             blind,
         )
         raise Conflict("still_to_label", said % {"n": blind})
@@ -277,7 +271,7 @@ def open_release(release: Release) -> IO[bytes]:
         return (Path(settings.MEDIA_ROOT) / release.stored_as).open("rb")
     except FileNotFoundError:
         raise Conflict(
-            "file_gone", _("The file of this release is no longer on the server; its manifest is.")
+            "file_gone", _("The file of this release is no longer on the server. Its manifest is still available.")
         ) from None
 
 

@@ -140,7 +140,7 @@ def settle_imported(*, project: Project, criterion: Criterion, needed: int, acto
     here alone is left to its batch.
     """
     if isinstance(needed, bool) or not isinstance(needed, int) or not 1 <= needed <= 1000:
-        raise Invalid("bad_overlap", _("Say how many labels a unit needs: a whole number from 1."))
+        raise Invalid("bad_overlap", _("Labels per unit: must be a whole number, at least 1."))
     if criterion.project_id != project.pk:
         raise Invalid("foreign_criterion", _("This criterion belongs to another project."))
     with transaction.atomic():

@@ -27,20 +27,20 @@ class ImportCommand(OneLineCommand):
             action="append",
             default=[],
             metavar="COLUMN=FIELD",
-            help="take this column as that field, or as metadata or ignore; may be repeated",
+            help="map a column to a field, metadata or ignore; may be repeated",
         )
 
     def handle(self, *args: Any, slug: str, file: Path, **options: Any) -> None:
         project = project_named(slug)
         if file.is_dir():
-            raise CommandError(f"{file} is a folder; name one file.")
+            raise CommandError(f"{file} is a folder. Give a file name.")
         if not file.is_file():
-            raise CommandError(f"There is no file {file}.")
+            raise CommandError(f"File {file} not found.")
         job = import_file(project=project, user=None, kind=self.kind, path=file, mapping=_mapping(options["map"]))
         if job.status != ImportStatus.DONE:
             for problem in job.errors:
                 self.stderr.write(_as_line(problem))
-            raise CommandError(f"{file}: {job.error_count} error(s), nothing was written.")
+            raise CommandError(f"{file}: {job.error_count} error(s). Nothing was imported.")
         counts = ", ".join(f"{name} {value}" for name, value in job.result.items())
         self.stdout.write(f"{file.name}: {counts}")
 
@@ -50,7 +50,7 @@ def _mapping(pairs: list[str]) -> dict[str, str]:
     for pair in pairs:
         column, equals, field = pair.rpartition("=")
         if not equals or not column:
-            raise CommandError(f"--map {pair}: write COLUMN=FIELD.")
+            raise CommandError(f"--map {pair}: must be COLUMN=FIELD.")
         mapping[column] = field
     return mapping
 

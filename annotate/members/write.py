@@ -32,12 +32,12 @@ MAX_TAGS, MAX_TAG = 30, 80
 def check_tags(tags: Any) -> list[str]:
     """Tags as they are stored: without blanks around them, each once. They match metadata values letter by letter."""
     if isinstance(tags, str) or not isinstance(tags, Sequence) or not all(is_storable(tag) for tag in tags):
-        raise Invalid("bad_tags", _("tags: a list of texts."))
+        raise Invalid("bad_tags", _("tags: must be a list of texts."))
     clean = list(dict.fromkeys(tag.strip() for tag in tags if tag.strip()))
     if len(clean) > MAX_TAGS or any(len(tag) > MAX_TAG for tag in clean):
         raise Invalid(
             "bad_tags",
-            _("A member has at most %(tags)d tags of up to %(letters)d characters each.")
+            _("A member can have up to %(tags)d tags of up to %(letters)d characters each.")
             % {"tags": MAX_TAGS, "letters": MAX_TAG},
         )
     return clean
@@ -115,7 +115,7 @@ def deactivate_account(*, user: User) -> dict[str, int]:
 
 def _locked(project: Project, user: User) -> Membership:
     members = Membership.objects.select_for_update().filter(project=project, user=user)
-    return first_or_raise(members, Http404(_("This project has no member “%(name)s”.") % {"name": user.username}))
+    return first_or_raise(members, Http404(_("Member “%(name)s” not found in this project.") % {"name": user.username}))
 
 
 DEFAULT_DAYS, MAX_DAYS = 14, 90
@@ -136,8 +136,7 @@ def create_invite(
     if role not in Role.values:
         raise Invalid(
             "bad_role",
-            _("“%(role)s” is not a role; choose one of %(roles)s.")
-            % {"role": str(role)[:80], "roles": ", ".join(Role.values)},
+            _("role: “%(role)s” must be one of %(roles)s.") % {"role": str(role)[:80], "roles": ", ".join(Role.values)},
         )
     _check_number(max_uses, MAX_USES, "bad_uses", _("Number of uses: must be a whole number from 1 to %(most)d."))
     _check_number(days, MAX_DAYS, "bad_days", _("Valid for: must be 1 to %(most)d whole days."))

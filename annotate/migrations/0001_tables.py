@@ -455,7 +455,7 @@ class Migration(migrations.Migration):
                         choices=[
                             ("file", "Given in the file"),
                             ("split", "Split by sentence"),
-                            ("labels", "Named by imported labels"),
+                            ("labels", "Listed by imported labels"),
                             ("edited", "Edited here"),
                         ],
                         default="file",
@@ -932,7 +932,7 @@ class Migration(migrations.Migration):
                 (
                     "state",
                     models.CharField(
-                        choices=[("settled", "Settled"), ("disputed", "Disputed"), ("reopened", "Reopened")],
+                        choices=[("settled", "Resolved"), ("disputed", "Disputed"), ("reopened", "Reopened")],
                         max_length=10,
                     ),
                 ),

@@ -58,8 +58,8 @@ class Migration(migrations.Migration):
                 choices=[
                     ("rule", "Proposed by a rule"),
                     ("file", "Given in the file"),
-                    ("labels", "Taken for an answer by imported labels"),
-                    ("person", "Decided by a person"),
+                    ("labels", "Treated as an answer by imported labels"),
+                    ("person", "Decided manually"),
                 ],
                 db_default="rule",
                 default="rule",

@@ -92,7 +92,7 @@ class LabelEvent(models.Model):
 
 
 class VerdictState(models.TextChoices):
-    SETTLED = "settled", _("Settled")
+    SETTLED = "settled", _("Resolved")
     # Labels are in and no rule settles them: a reviewer decides.
     DISPUTED = "disputed", _("Disputed")
     # Adjudicated, then a label it rests on changed: the value stands until a reviewer looks again.

@@ -12,7 +12,7 @@ UNIT_PATTERN = r"^(answer|sample|(claim|context|fact|entity):(0|[1-9][0-9]{0,5})
 class ClaimsSource(models.TextChoices):
     FILE = "file", _("Given in the file")
     SPLIT = "split", _("Split by sentence")
-    LABELS = "labels", _("Named by imported labels")
+    LABELS = "labels", _("Listed by imported labels")
     EDITED = "edited", _("Edited here")
 
 
@@ -21,8 +21,8 @@ class AbstainedSource(models.TextChoices):
 
     RULE = "rule", _("Proposed by a rule")
     FILE = "file", _("Given in the file")
-    LABELS = "labels", _("Taken for an answer by imported labels")
-    PERSON = "person", _("Decided by a person")
+    LABELS = "labels", _("Treated as an answer by imported labels")
+    PERSON = "person", _("Decided manually")
 
 
 class Sample(models.Model):

@@ -55,7 +55,7 @@ def change_preferences(*, user: User, changes: Any) -> Preferences:
     options.
     """
     if not isinstance(changes, dict):
-        raise Invalid("bad_preferences", _("preferences: write an object."))
+        raise Invalid("bad_preferences", _("preferences: must be an object."))
     unknown = sorted(set(changes) - set(_CHECKS))
     if unknown:
         known = ", ".join(_CHECKS)
@@ -74,7 +74,7 @@ def change_preferences(*, user: User, changes: Any) -> Preferences:
 
 def _check_hotkeys(hotkeys: Any, user: User) -> dict[str, str]:
     if not isinstance(hotkeys, dict):
-        raise Invalid("bad_hotkeys", _("hotkeys: write an object of actions and their keys."))
+        raise Invalid("bad_hotkeys", _("hotkeys: must be an object of actions and their keys."))
     unknown = sorted(set(hotkeys) - set(DEFAULT_HOTKEYS))
     if unknown:
         raise Invalid("unknown_action", _("Action “%(name)s” not found.") % {"name": unknown[0][:80]})
@@ -89,7 +89,8 @@ def _check_hotkeys(hotkeys: Any, user: User) -> dict[str, str]:
         key, criterion = option
         raise Invalid(
             "hotkey_of_option",
-            _("The key “%(key)s” chooses an option of “%(criterion)s”.") % {"key": key, "criterion": criterion},
+            _("The shortcut “%(key)s” is used by an option of “%(criterion)s”. Choose another one.")
+            % {"key": key, "criterion": criterion},
             key=key,
         )
     return {name: key for name, key in chosen.items() if DEFAULT_HOTKEYS[name] != (key,)}
@@ -118,13 +119,13 @@ def _option_with_key(user: User, wanted: set[str]) -> tuple[str, str] | None:
 
 def _check_flag(value: Any, user: User) -> bool:
     if not isinstance(value, bool):
-        raise Invalid("bad_preference", _("single_keys and markers are true or false."))
+        raise Invalid("bad_preference", _("single_keys and markers: must be true or false."))
     return value
 
 
 def _check_view(value: Any, user: User) -> str:
     if value not in VIEWS or not isinstance(value, str):
-        raise Invalid("bad_preference", _("view: one or all."))
+        raise Invalid("bad_preference", _("view: must be one or all."))
     return value
 
 
@@ -191,7 +192,7 @@ def make_token(*, actor: User, name: str = "") -> tuple[ApiToken, str]:
     """
     name = name.strip()
     if len(name) > MAX_TOKEN_NAME or not is_storable(name):
-        raise Invalid("bad_name", _("name: a text of up to %(most)d characters.") % {"most": MAX_TOKEN_NAME})
+        raise Invalid("bad_name", _("name: must be text of up to %(most)d characters.") % {"most": MAX_TOKEN_NAME})
     with transaction.atomic():
         _lock_as_read(actor)
         ApiToken.objects.filter(user=actor, expiry__lt=timezone.now()).delete()

@@ -58,7 +58,7 @@ def _add_one(project: Project, spec: dict[str, Any], actor: User | None) -> Crit
     if current.unit != content["unit"]:
         raise Conflict(
             "unit_changed",
-            _("“%(key)s” is asked about a %(unit)s; choose another key to ask about a %(wanted)s.")
+            _("“%(key)s” applies to a %(unit)s. Choose another key for a %(wanted)s.")
             % {"key": current.key, "unit": current.unit, "wanted": content["unit"]},
         )
     if _in_use(current):

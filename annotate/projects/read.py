@@ -47,7 +47,7 @@ def batches_of(project: Project) -> QuerySet[Batch]:
 
 def one_batch(project: Project, number: int) -> Batch:
     batches = Batch.objects.filter(project=project, number=number).select_related("project")
-    return first_or_raise(batches, Http404(_("This project has no batch %(number)s.") % {"number": number}))
+    return first_or_raise(batches, Http404(_("Batch %(number)s not found in this project.") % {"number": number}))
 
 
 def without_why(batch: Batch) -> Batch:
@@ -58,7 +58,7 @@ def without_why(batch: Batch) -> Batch:
 
 def one_sample(project: Project, sample_id: int) -> Sample:
     samples = Sample.objects.filter(project=project, pk=sample_id)
-    return first_or_raise(samples, Http404(_("This project has no such sample.")))
+    return first_or_raise(samples, Http404(_("Sample not found in this project.")))
 
 
 def samples_matching(
@@ -98,7 +98,7 @@ def people_of(project: Project, usernames: Collection[str]) -> list[User]:
     return [found[name] for name in dict.fromkeys(usernames)]
 
 
-_NO_MEMBER = gettext_lazy("This project has no member “%(name)s”.")
+_NO_MEMBER = gettext_lazy("Member “%(name)s” not found in this project.")
 
 
 def _people(project: Project) -> QuerySet[User]:

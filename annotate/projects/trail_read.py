@@ -352,9 +352,9 @@ def _read_cursor(text: str) -> _Key:
         at, rank, pk = base64.urlsafe_b64decode(text + "=" * (-len(text) % 4)).decode().split("|")
         key = (datetime.fromisoformat(at), int(rank), int(pk))
     except ValueError as error:
-        raise Invalid("bad_cursor", _("This cursor is not one of ours; start from the first page.")) from error
+        raise Invalid("bad_cursor", _("Invalid cursor; start from the first page.")) from error
     if key[0].tzinfo is None or key[1] not in _RANKS.values() or not 0 <= key[2] < 2**63:
-        raise Invalid("bad_cursor", _("This cursor is not one of ours; start from the first page."))
+        raise Invalid("bad_cursor", _("Invalid cursor; start from the first page."))
     return key
 
 
@@ -363,7 +363,7 @@ def read_filter(
 ) -> TrailFilter:
     """person: a user name; sample: its own id; since, until: a day or a moment, a day counted in whole where the server
     is. Raises Invalid for what the project doesn't have and for what is no day."""
-    no_user = Invalid("unknown_user", _("“%(name)s” has done nothing in this project.") % {"name": person[:80]})
+    no_user = Invalid("unknown_user", _("No actions by “%(name)s” in this project.") % {"name": person[:80]})
     actors = AuditEntry.objects.filter(project=project).values("actor")
     people = User.objects.filter(Q(raters__project=project) | Q(pk__in=actors)).distinct()
     no_sample = Invalid("unknown_sample", _("Sample “%(name)s” not found in this project.") % {"name": sample[:80]})
@@ -384,5 +384,5 @@ def _moment(text: str, name: str, *, end: bool = False) -> datetime:
         except ValueError:
             moment = datetime.fromisoformat(text)
     except (ValueError, OverflowError) as error:
-        raise Invalid("bad_date", _("%(name)s: a day such as 2026-12-31.") % {"name": name}) from error
+        raise Invalid("bad_date", _("%(name)s: must be a date such as 2026-12-31.") % {"name": name}) from error
     return moment if moment.tzinfo else timezone.make_aware(moment)

@@ -29,12 +29,12 @@ def create_project(*, slug: str, spec: Mapping[str, Any], created_by: User | Non
     Its creator becomes an admin. Raises Invalid or Conflict with a sentence.
     """
     if not isinstance(spec, Mapping):
-        raise Invalid("bad_project", _("The project must be an object with “name” and “criteria”."))
+        raise Invalid("bad_project", _("Must be an object with “name” and “criteria”."))
     unknown = set(spec) - _FIELDS
     if unknown:
         raise Invalid(
             "unknown_field",
-            _("Unknown field “%(unknown)s”. Known: %(fields)s.")
+            _("Unknown field “%(unknown)s”. Must be one of %(fields)s.")
             % {"unknown": min(map(str, unknown))[:80], "fields": ", ".join(sorted(_FIELDS - {"slug"}))},
         )
     if not isinstance(slug, str) or not _SLUG.fullmatch(slug) or len(slug) > 60:
@@ -73,7 +73,7 @@ def change_project(
     wanted: dict[str, Any] = {"name": _name(name), "guidelines": _guidelines(guidelines)}
     for option, value in zip(PROJECT_OPTIONS, (show_names, show_judges, teach), strict=True):
         if value not in (None, True, False):
-            raise Invalid("bad_option", _("%(option)s: true or false.") % {"option": option})
+            raise Invalid("bad_option", _("%(option)s: must be true or false.") % {"option": option})
         wanted |= {} if value is None else {option: value}
     with transaction.atomic():
         stands = Project.objects.select_for_update(no_key=True).get(pk=project.pk)
@@ -109,7 +109,7 @@ def set_member(*, project: Project, user: User, role: str, actor: User | None = 
     if role not in Role.values:
         raise Invalid(
             "bad_role",
-            _("“%(role)s” is not a role; choose one of %(known)s.") % {"role": role, "known": ", ".join(Role.values)},
+            _("role: “%(role)s” must be one of %(known)s.") % {"role": role, "known": ", ".join(Role.values)},
         )
     with transaction.atomic():
         Project.objects.select_for_update(no_key=True).get(pk=project.pk)
@@ -145,7 +145,7 @@ def remove_member(*, project: Project, user: User, actor: User | None = None) ->
         if tasks:
             raise Conflict(
                 "has_open_tasks",
-                _("%(name)s still has %(tasks)s open tasks in open batches of this project.")
+                _("%(name)s still has %(tasks)s unfinished tasks in open batches. Reassign them first.")
                 % {"name": user.name, "tasks": tasks},
                 tasks=tasks,
             )

@@ -22,7 +22,7 @@ def set_abstained(*, actor: User, project: Project, sample_id: int, abstained: b
     with transaction.atomic():
         sample = locked_sample(project, sample_id)
         if sample.abstained is None:
-            raise Conflict("no_answer", _("This sample has no answer, so there is none that abstains."))
+            raise Conflict("no_answer", _("This sample has no answer, so it can’t abstain."))
         if sample.abstained == abstained and sample.abstained_source == AbstainedSource.PERSON:
             return sample
         if sample.abstained != abstained and (batches := list(batches_at_work(sample))):

@@ -33,14 +33,14 @@ def apply_change(change: Change, claims: Sequence[Claim], answer: str) -> list[C
     """The claims afterwards; those given are not touched. Raises Invalid for what can't be done."""
     name = change.get("op")
     if not isinstance(name, str) or name not in _OPERATIONS:
-        raise Invalid("unknown_change", _("op: write one of %(known)s.") % {"known": ", ".join(_OPERATIONS)})
+        raise Invalid("unknown_change", _("op: must be one of %(known)s.") % {"known": ", ".join(_OPERATIONS)})
     act, known, required = _OPERATIONS[name]
     unknown = sorted(set(change) - known - {"op"})
     if unknown or not required <= set(change):
-        raise Invalid("bad_change", _("“%(op)s” takes %(fields)s.") % {"op": name, "fields": ", ".join(sorted(known))})
+        raise Invalid("bad_change", _("“%(op)s” needs %(fields)s.") % {"op": name, "fields": ", ".join(sorted(known))})
     after = act([dict(claim) for claim in claims], change, answer)
     if sum(not is_dropped(claim) for claim in after) > MAX_UNITS or len(after) > MAX_EVER:
-        raise Invalid("too_many_claims", _("A sample has at most %(most)d claims.") % {"most": MAX_UNITS})
+        raise Invalid("too_many_claims", _("A sample can have up to %(most)d claims.") % {"most": MAX_UNITS})
     return after
 
 
@@ -58,7 +58,7 @@ def _split(claims: list[Claim], change: Change, answer: str) -> list[Claim]:
         if begin <= end <= len(claim["text"])
     ]
     if len(parts) < 2 or not all(_WORD.search(part["text"]) for part in parts):
-        raise Invalid("nothing_to_split", _("Put the cut between two words of the claim."))
+        raise Invalid("nothing_to_split", _("Split the claim between two words."))
     return _replaced(claims, [index], parts)
 
 
@@ -72,7 +72,7 @@ def _part(claim: Claim, begin: int, end: int) -> Claim:
 def _merge(claims: list[Claim], change: Change, answer: str) -> list[Claim]:
     given = change["claims"]
     if not isinstance(given, list) or len(given) != 2 or given[0] == given[1]:
-        raise Invalid("bad_change", _("claims: the indices of two claims."))
+        raise Invalid("bad_change", _("claims: must be the indices of two claims."))
     indices = [_live(claims, index) for index in given]
     one, two = (claims[index] for index in reading_order(claims) if index in indices)
     return _replaced(claims, sorted(indices), [_united(one, two, answer)])
@@ -104,10 +104,10 @@ def _move(claims: list[Claim], change: Change, answer: str) -> list[Claim]:
 def _add(claims: list[Claim], change: Change, answer: str) -> list[Claim]:
     if "text" in change:
         if "start" in change or "end" in change:
-            raise Invalid("bad_change", _("Add a text, or a passage from start to end; not both."))
+            raise Invalid("bad_change", _("Give either a text or a passage from start to end, not both."))
         return [*claims, _placed(_text(change["text"]), answer, near=None)]
     if not {"start", "end"} <= set(change):
-        raise Invalid("bad_change", _("Add a text, or a passage from start to end; not both."))
+        raise Invalid("bad_change", _("Give either a text or a passage from start to end, not both."))
     return [*claims, _passage(change, answer)]
 
 
@@ -120,7 +120,7 @@ def _drop(claims: list[Claim], change: Change, answer: str) -> list[Claim]:
 def _restore(claims: list[Claim], change: Change, answer: str) -> list[Claim]:
     index = _known(claims, change["claim"])
     if not is_dropped(claims[index]):
-        raise Invalid("not_dropped", _("This claim was not dropped."))
+        raise Invalid("not_dropped", _("This claim was not removed."))
     del claims[index]["dropped"]
     return claims
 
@@ -134,7 +134,7 @@ def _replace(claims: list[Claim], change: Change, answer: str) -> list[Claim]:
     """These texts, each with its place in the answer if it stands there."""
     texts = change["claims"]
     if not isinstance(texts, list) or not texts:
-        raise Invalid("bad_change", _("claims: the texts of the claims that there are to be, at least one."))
+        raise Invalid("bad_change", _("claims: must be a list of claim texts, at least one."))
     return _all_anew(claims, named_claims([_text(text) for text in texts], answer))
 
 
@@ -203,7 +203,7 @@ def _passage(change: Change, answer: str) -> Claim:
     start, end = _number(change["start"], "start"), _number(change["end"], "end")
     words = answer[start:end] if end <= len(answer) else ""
     if not _WORD.search(words):
-        raise Invalid("empty_passage", _("Choose a passage of the answer with at least one word."))
+        raise Invalid("empty_passage", _("Select at least one word of the answer."))
     return _claim(words.strip(), start + len(words) - len(words.lstrip()))
 
 
@@ -212,25 +212,25 @@ def _text(value: Any) -> str:
         raise Invalid("empty_claim", _("A claim has at least one word."))
     text: str = value.strip()
     if len(text) > MAX_TEXT:
-        raise Invalid("claim_too_long", _("A claim has at most %(most)d characters.") % {"most": MAX_TEXT})
+        raise Invalid("claim_too_long", _("A claim can have up to %(most)d characters.") % {"most": MAX_TEXT})
     return text
 
 
 def _live(claims: Sequence[Claim], value: Any) -> int:
     index = _known(claims, value)
     if is_dropped(claims[index]):
-        raise Invalid("dropped_claim", _("claim:%(index)d was dropped; restore it first.") % {"index": index})
+        raise Invalid("dropped_claim", _("claim:%(index)d was removed. Restore it first.") % {"index": index})
     return index
 
 
 def _known(claims: Sequence[Claim], value: Any) -> int:
     index = _number(value, "claim")
     if index >= len(claims):
-        raise Invalid("unknown_claim", _("This sample has no claim:%(index)d.") % {"index": index})
+        raise Invalid("unknown_claim", _("claim:%(index)d not found in this sample.") % {"index": index})
     return index
 
 
 def _number(value: Any, name: str) -> int:
     if isinstance(value, bool) or not isinstance(value, int) or value < 0:
-        raise Invalid("bad_change", _("%(name)s: a whole number from 0.") % {"name": name})
+        raise Invalid("bad_change", _("%(name)s: must be a whole number, at least 0.") % {"name": name})
     return value

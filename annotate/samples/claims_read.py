@@ -102,17 +102,19 @@ def why_fixed(batches: list[Batch], *, told: bool) -> str:
     if not batches:
         return ""
     if not told:
-        return _("A batch asks people about these claims; until it is closed they stay as they are.")
+        return _("A batch uses these claims. Close it to change them.")
     names = ", ".join(f"“{batch.name}”" for batch in batches)
     return ngettext(
-        "Batch %(names)s asks people about these claims; until it is closed they stay as they are.",
-        "%(n)d batches ask people about these claims (%(names)s); until they are closed these stay as they are.",
+        "Batch %(names)s uses these claims. Close it to change them.",
+        "%(n)d batches use these claims (%(names)s). Close them to change the claims.",
         len(batches),
     ) % {"n": len(batches), "names": names}
 
 
 def why_abstained() -> str:
-    return _("This answer abstains, so it has no claims. Say on the page of the sample that it doesn’t, to edit them.")
+    return _(
+        "This answer is marked as abstaining, so it has no claims. To edit claims, change that on the sample’s page."
+    )
 
 
 @dataclass(frozen=True, slots=True)

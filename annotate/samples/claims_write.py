@@ -45,12 +45,12 @@ def edit_claims(
     something rests on one that would change), Invalid.
     """
     if not isinstance(change, Mapping):
-        raise Invalid("bad_change", _("Send the change as an object with “op”."))
+        raise Invalid("bad_change", _("Must be an object with “op”."))
     check_json(dict(change))
     with transaction.atomic():
         sample = locked_sample(project, sample_id)
         if sample.answer is None:
-            raise Conflict("no_answer", _("This sample has no answer, and so no claims."))
+            raise Conflict("no_answer", _("This sample has no answer, so it has no claims."))
         if expected_revision != sample.claims_revision:
             return _repeated_or_stale(sample, actor, change, expected_revision)
         batches = list(batches_at_work(sample))
@@ -94,11 +94,11 @@ def locked_sample(project: Project, sample_id: int) -> Sample:
     """For a change of what its claims are. Waits a little for others to be done, but not for the end of a large
     import."""
     no_import_writes(project.pk)
-    with waits_a_little(_("An import or a batch is at work on this sample right now; try again in a moment.")):
+    with waits_a_little(_("An import or a batch is using this sample. Try again in a moment.")):
         execute(_LOCK, [sample_id, sample_id])
         sample = Sample.objects.select_for_update().filter(project=project, pk=sample_id).first()
     if sample is None:
-        raise Http404(_("This project has no such sample."))
+        raise Http404(_("Sample not found in this project."))
     return sample
 
 
@@ -109,7 +109,7 @@ def _repeated_or_stale(sample: Sample, actor: User, change: Mapping[str, Any], e
         return current
     raise Stale(
         "stale",
-        _("These claims were changed elsewhere in the meantime. Your change was not made."),
+        _("These claims were changed in the meantime. Your change was not saved."),
         current=current,
         yours=dict(change),
     )
@@ -122,12 +122,12 @@ def _after(sample: Sample, change: Mapping[str, Any]) -> list[Claim]:
     if name == "restore_revision" and set(change) == {"op", "revision"}:
         revision = change["revision"]
         if isinstance(revision, bool) or not isinstance(revision, int) or not 0 < revision < 2**31:
-            raise Invalid("bad_change", _("%(name)s: a whole number from 1.") % {"name": "revision"})
+            raise Invalid("bad_change", _("%(name)s: must be a whole number, at least 1.") % {"name": "revision"})
         if revision == sample.claims_revision:
             return list(sample.claims)
         then = sample.claim_edits.filter(revision=revision).values_list("claims", flat=True).first()
         if then is None:
-            raise Invalid("unknown_revision", _("The claims have no revision %(n)d.") % {"n": revision})
+            raise Invalid("unknown_revision", _("Revision %(n)d of the claims not found.") % {"n": revision})
         return go_back(sample.claims, then)
     return apply_change(change, sample.claims, sample.answer or "")
 
@@ -141,7 +141,7 @@ def _require_untouched(actor: User, sample: Sample, before: Sequence[Claim], aft
             title = unit_title(f"claim:{index}", unit_number(sample, f"claim:{index}"))
             raise Conflict(
                 "claim_in_use",
-                _("%(claim)s carries %(counts)s, so it stays as it is. Others can be changed, and new ones added.")
+                _("%(claim)s has %(counts)s and can’t be changed. You can change other claims or add new ones.")
                 % {"claim": title, "counts": in_words(said[index], told=told)},
                 unit=f"claim:{index}",
                 **({"carries": said[index]} if told else {}),

@@ -23,7 +23,7 @@ def raise_flag(*, actor: User, task_id: int, reason: Any) -> Flag:
 
     Raises Http404 (not the actor's task), Invalid (no reason).
     """
-    words = words_or_raise(reason, Invalid("no_reason", _("Say in a few words what is wrong with this sample.")))
+    words = words_or_raise(reason, Invalid("no_reason", _("Briefly explain what is wrong with this sample.")))
     with transaction.atomic():
         # Locked, so that the same request twice at once makes one flag.
         task = (
@@ -46,14 +46,14 @@ def resolve_flag(*, actor: User, project: Project, flag_id: int, resolution: Any
 
     Raises Http404, Invalid (no words), Conflict (resolved with other words already).
     """
-    words = words_or_raise(resolution, Invalid("no_resolution", _("Say in a few words what was done about it.")))
+    words = words_or_raise(resolution, Invalid("no_resolution", _("Briefly explain what was done about it.")))
     with transaction.atomic():
         flags = Flag.objects.select_for_update(of=("self",)).filter(pk=flag_id, project=project)
-        flag = first_or_raise(flags, Http404(_("This project has no such flag.")))
+        flag = first_or_raise(flags, Http404(_("Flag not found in this project.")))
         if flag.resolved_at is not None:
             if flag.resolved_by_id == actor.pk and flag.resolution == words:
                 return flag
-            raise Conflict("resolved", _("This flag was resolved already; nothing was changed."))
+            raise Conflict("resolved", _("This flag was already resolved. Nothing was changed."))
         flag.resolution, flag.resolved_by, flag.resolved_at = words, actor, timezone.now()
         flag.save(update_fields=["resolution", "resolved_by", "resolved_at"])
         note(actor=actor, action="flag.resolved", subject=flag.sample.external_id, project=project, resolution=words)

@@ -195,7 +195,7 @@ def sample_tags(key: str, samples: Collection[int]) -> dict[int, str]:
     rows = fetch_all(_TAGS, {"key": key, "samples": list(samples)})
     for _pk, name, _text, kind in rows:
         if kind in ("array", "object"):
-            said = _("“%(key)s” of sample “%(sample)s” holds a list or an object; an expertise is one text or number.")
+            said = _("“%(key)s” of sample “%(sample)s” must be one text or number to be used as expertise.")
             raise Invalid("bad_tag", said % {"key": key, "sample": name[:80]})
     return {pk: text for pk, _name, text, _kind in rows if text}
 

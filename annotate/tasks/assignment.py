@@ -111,8 +111,8 @@ def check_tags(batch: Batch, tags_of: Mapping[int, Collection[str]]) -> None:
         people = len(who_may(tag, tags_of))
         if people < needed:
             said = _(
-                "%(samples)d samples need the expertise “%(tag)s” and %(needed)d people each, but only %(people)d of "
-                "those who label this batch have that tag. Give the tag to more members, or add people who have it."
+                "%(samples)d samples need %(needed)d annotators with the expertise “%(tag)s”, but only %(people)d "
+                "have it. Add it to more members, or add annotators."
             )
             given = {"samples": samples, "tag": tag[:80], "needed": needed, "people": people}
             raise Conflict("too_few_with_tag", said % given, **{**given, "tag": tag})

@@ -120,7 +120,7 @@ def save_label(
             continue
         if revision is not None:
             return {**saved, "revision": revision}
-    raise Conflict("busy", _("This label is being changed elsewhere right now; try again."))
+    raise Conflict("busy", _("This label is being changed elsewhere. Try again."))
 
 
 def _repeated_or_stale(task: TaskRow, saved: dict[str, Any], idempotency_key: uuid.UUID) -> dict[str, Any]:
@@ -151,7 +151,7 @@ def submit_task(*, actor: User, task_id: int, active_seconds: int | None = None)
 
 def skip_task(*, actor: User, task_id: int, reason: str, active_seconds: int | None = None) -> Finished:
     """Sets the task aside with a reason. Labels already given stay stored, but count for nothing."""
-    reason = words_or_raise(reason, Invalid("no_reason", _("Say in a few words why you skip this sample.")))
+    reason = words_or_raise(reason, Invalid("no_reason", _("Briefly explain why you’re skipping this sample.")))
     return _finish(actor, task_id, TaskStatus.SKIPPED, active_seconds, reason)
 
 
@@ -168,11 +168,11 @@ def _finish(
         require_open(task)
         missing = _missing(task) if is_submitted else []
         if missing:
-            sentence = ngettext("One answer is still missing.", "%(n)d answers are still missing.", len(missing))
+            sentence = ngettext("1 answer is still missing.", "%(n)d answers are still missing.", len(missing))
             raise Invalid("incomplete", sentence % {"n": len(missing)}, missing=missing)
         if _finish_unchanged(actor, task, status, seconds, skip_reason):
             return Finished(task.id, task.batch_id, status, shown)
-    raise Conflict("busy", _("This task is being changed elsewhere right now; try again."))
+    raise Conflict("busy", _("This task is being changed elsewhere. Try again."))
 
 
 def _finish_unchanged(actor: User, task: TaskRow, status: TaskStatus, active_seconds: int, skip_reason: str) -> bool:
@@ -206,11 +206,11 @@ def own_row(actor: User, task_id: int, **wanted: Any) -> TaskRow:
 
 def require_open(task: TaskRow) -> None:
     if task.status == TaskStatus.SUBMITTED:
-        raise Conflict("task_submitted", _("This task was submitted already; nothing was changed."))
+        raise Conflict("task_submitted", _("This task was already submitted. Nothing was changed."))
     if task.status == TaskStatus.SKIPPED:
-        raise Conflict("task_skipped", _("This task was skipped already; nothing was changed."))
+        raise Conflict("task_skipped", _("This task was already skipped. Nothing was changed."))
     if task.status == TaskStatus.RELEASED:
-        raise Conflict("task_released", _("This sample was handed on to somebody else; nothing was changed."))
+        raise Conflict("task_released", _("This sample was reassigned to another annotator. Nothing was changed."))
     require_open_batch(task)
 
 
@@ -218,21 +218,21 @@ def require_open_batch(task: TaskRow) -> None:
     if task.batch_status == BatchStatus.PAUSED:
         raise Conflict(
             "batch_paused",
-            _("Batch “%(name)s” is paused for now; nothing was changed.") % {"name": task.batch_name},
+            _("Batch “%(name)s” is paused. Nothing was changed.") % {"name": task.batch_name},
         )
     if task.batch_status != BatchStatus.OPEN:
         raise Conflict(
             "batch_not_open",
-            _("Batch “%(name)s” is closed; nothing was changed.") % {"name": task.batch_name},
+            _("Batch “%(name)s” is closed. Nothing was changed.") % {"name": task.batch_name},
         )
 
 
 def _asked_criterion(task: TaskRow, unit: str, key: str) -> AskedCriterion:
     criterion = next((criterion for criterion in task.criteria if criterion.key == key), None)
     if criterion is None:
-        said = _("This batch does not ask for “%(key)s”.")
+        said = _("This batch doesn’t use “%(key)s”.")
         if not task.has_answer:
-            said = _("This batch does not ask for “%(key)s” of a sample without an answer.")
+            said = _("This batch doesn’t use “%(key)s” for samples without an answer.")
         raise Invalid("criterion_not_asked", said % {"key": key[:80]})
     try:
         kind, index = parse_unit(unit)
@@ -241,11 +241,11 @@ def _asked_criterion(task: TaskRow, unit: str, key: str) -> AskedCriterion:
     if kind != criterion.unit:
         raise Invalid(
             "wrong_unit",
-            _("“%(key)s” is asked about each %(unit)s, not about %(given)s.")
+            _("“%(key)s” applies to each %(unit)s, not to %(given)s.")
             % {"key": key, "unit": criterion.unit, "given": unit},
         )
     if index is not None and index not in task.unit_indices[kind]:
-        raise Invalid("unknown_unit", _("This sample has no %(unit)s.") % {"unit": unit})
+        raise Invalid("unknown_unit", _("%(unit)s not found in this sample.") % {"unit": unit})
     return criterion
 
 
@@ -257,11 +257,11 @@ def _text(value: Any, name: str) -> str:
 
 def _check_comment(comment: Any) -> str:
     if not is_storable(comment):
-        raise Invalid("bad_comment", _("The comment must be a text."))
+        raise Invalid("bad_comment", _("comment: must be text."))
     if len(comment) > MAX_COMMENT:
         raise Invalid(
             "comment_too_long",
-            _("The comment has %(length)s characters; at most %(most)s fit.")
+            _("The comment has %(length)s characters. Shorten it to %(most)s.")
             % {"length": len(comment), "most": MAX_COMMENT},
         )
     return comment
@@ -269,20 +269,20 @@ def _check_comment(comment: Any) -> str:
 
 def _check_cant_tell(reason: Any) -> str:
     if not is_storable(reason):
-        raise Invalid("bad_cant_tell", _("cant_tell: write the reason as a text, or leave it empty."))
+        raise Invalid("bad_cant_tell", _("cant_tell: must be text (the reason), or empty."))
     if len(reason) > MAX_COMMENT:
         raise Invalid(
             "cant_tell_too_long",
-            _("The reason has %(n)d characters; at most %(most)d fit.") % {"n": len(reason), "most": MAX_COMMENT},
+            _("The reason has %(n)d characters. Shorten it to %(most)d.") % {"n": len(reason), "most": MAX_COMMENT},
         )
     return reason.strip()
 
 
 def _require_one_answer(criterion: AskedCriterion, value: Any, cant_tell: str) -> None:
     if cant_tell and value is not None:
-        raise Invalid("two_answers", _("Give a value or say that you can't tell, not both."))
+        raise Invalid("two_answers", _("Give either a value or “can’t tell”, not both."))
     if cant_tell and not criterion.cant_tell:
-        raise Invalid("cant_tell_off", _("“%(key)s” takes no “can't tell”.") % {"key": criterion.key})
+        raise Invalid("cant_tell_off", _("“%(key)s” doesn’t allow “can’t tell”.") % {"key": criterion.key})
 
 
 def _check_active_ms(milliseconds: Any) -> int | None:
@@ -290,7 +290,7 @@ def _check_active_ms(milliseconds: Any) -> int | None:
     if milliseconds is None:
         return None
     if isinstance(milliseconds, bool) or not isinstance(milliseconds, int) or milliseconds < 0:
-        raise Invalid("bad_active_ms", _("active_ms: a whole number from 0."))
+        raise Invalid("bad_active_ms", _("active_ms: must be a whole number, at least 0."))
     return min(milliseconds, MAX_ACTIVE_MS)
 
 

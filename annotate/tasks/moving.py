@@ -39,7 +39,7 @@ def take_seat_back(task: Task) -> None:
         return
     free = copies.filter(annotator=None).select_for_update(skip_locked=True).order_by("-position").first()
     if task.batch.strategy != Strategy.PULL or free is None:
-        raise Conflict("seat_taken", _("Somebody else has got this sample instead; enough people label it now."))
+        raise Conflict("seat_taken", _("This sample went to another annotator. It has enough annotators now."))
     free.delete()
 
 
@@ -100,8 +100,7 @@ def put_at_the_end(tasks: Sequence[Task], *, leaving: User, to: Sequence[User] |
                 move(task, to=taker)
     if given_up and to is not None:
         said = _(
-            "%(tasks)d tasks can't go to any of the people named: they had the sample already, or lack the expertise "
-            "that it needs."
+            "%(tasks)d tasks can’t be reassigned: each annotator already had the sample or lacks the expertise for it."
         )
         raise Conflict("nobody_can_take", said % {"tasks": len(given_up)}, tasks=len(given_up))
     for task in given_up:
@@ -119,7 +118,7 @@ def _people(batch: Batch, leaving: User, to: Sequence[User] | None) -> dict[int,
         wanted = {user.pk for user in to}
         for user in to:
             if user.pk not in active or user.pk == leaving.pk:
-                said = _("%(name)s is not an active member who could take these tasks.")
+                said = _("%(name)s can’t take these tasks: not an active member.")
                 raise Conflict("not_a_member", said % {"name": user.name})
     return {person: tags for person, tags in active.items() if person in wanted and person != leaving.pk}
 

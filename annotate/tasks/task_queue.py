@@ -76,7 +76,7 @@ def _take(user: User, batch_id: int, exclude: Collection[int]) -> int | None:
         except IntegrityError:
             # The user was given this very sample meanwhile; there are others.
             continue
-    raise Conflict("busy", _("The queue is very busy right now; try again."))
+    raise Conflict("busy", _("The queue is busy. Try again."))
 
 
 @dataclass(frozen=True)

@@ -37,7 +37,7 @@ def return_task(*, actor: User, project: Project, task_id: int, message: str) ->
     Its labels count for nothing until it is submitted again; verdicts that rest on them stand until then. Repeating it
     changes nothing.
     """
-    refusal = Invalid("no_message", _("Say in a few words what the annotator should do; they read it."))
+    refusal = Invalid("no_message", _("Briefly explain what the annotator should do."))
     message = words_or_raise(message, refusal)
     with transaction.atomic():
         task = _locked_task(project, task_id)
@@ -45,10 +45,10 @@ def return_task(*, actor: User, project: Project, task_id: int, message: str) ->
             return task
         # First: of a task that waits, a refusal must not tell what it is for.
         if task.status not in (TaskStatus.SUBMITTED, TaskStatus.SKIPPED) or task.annotator is None:
-            raise Conflict("task_not_finished", _("Only a task that was submitted or skipped can be returned."))
+            raise Conflict("task_not_finished", _("Only submitted or skipped tasks can be sent back."))
         _require_label(task)
         if task.annotator_id not in active_members(project):
-            said = _("%(name)s is not an active member any more; give the sample to somebody else.")
+            said = _("%(name)s is no longer an active member. Reassign the sample.")
             raise Conflict("not_a_member", said % {"name": task.annotator.name})
         if task.status == TaskStatus.SKIPPED:
             take_seat_back(task)
@@ -66,7 +66,7 @@ def reassign_tasks(*, actor: User, project: Project, task_ids: Collection[int], 
     """Gives tasks that are open, free, or were skipped to another member, all of them or none. Returns the tasks that
     they have now. Repeating it changes nothing."""
     if not task_ids or len(task_ids) > MAX_AT_ONCE:
-        raise Invalid("bad_tasks", _("tasks: from 1 to %(most)d tasks.") % {"most": MAX_AT_ONCE})
+        raise Invalid("bad_tasks", _("tasks: must be 1 to %(most)d tasks.") % {"most": MAX_AT_ONCE})
     try:
         with transaction.atomic():
             _lock_batches(project, Task.objects.filter(batch__project=project, pk__in=task_ids))
@@ -82,13 +82,13 @@ def _reassign(actor: User, project: Project, task: Task, to: User) -> Task:
     if theirs is not None and theirs.status in OPEN_TASK_STATUSES and (passed_on or theirs.pk == task.pk):
         return theirs
     if task.status in (TaskStatus.SUBMITTED, TaskStatus.RELEASED):
-        raise Conflict("task_not_open", _("Only a task that nobody has finished can be given to somebody else."))
+        raise Conflict("task_not_open", _("Only unfinished tasks can be reassigned."))
     tags = active_members(project).get(to.pk)
     if tags is None:
         said = _("%(name)s is not an active member of this project.")
         raise Conflict("not_a_member", said % {"name": to.name})
     if task.tag and task.tag not in tags:
-        said = _("This sample needs the expertise “%(tag)s”, which %(name)s doesn't have.")
+        said = _("This sample needs the expertise “%(tag)s”, which %(name)s doesn’t have.")
         raise Conflict("wrong_tag", said % {"tag": task.tag[:80], "name": to.name})
     if Task.objects.filter(batch=task.batch, sample=task.sample, annotator=to).exists():
         raise _has_it_already(to)
@@ -106,7 +106,7 @@ def release_task(*, actor: User, project: Project, task_id: int, to: Sequence[Us
     with transaction.atomic():
         task = _locked_task(project, task_id)
         if task.status not in OPEN_TASK_STATUSES or task.annotator is None:
-            raise Conflict("task_not_open", _("Only a task that somebody has and hasn't finished can be released."))
+            raise Conflict("task_not_open", _("Only assigned, unfinished tasks can be released."))
         handed, given_up = put_at_the_end([task], leaving=task.annotator, to=to)
         _note(actor, project, "task.released", task, of=task.annotator.username, given_up=given_up)
     return handed > 0
@@ -177,11 +177,11 @@ def _lock_batches(project: Project, tasks: QuerySet[Task]) -> None:
 
 def _locked_task(project: Project, task_id: int) -> Task:
     """The task of an open or paused batch, with everything locked that moving it needs."""
-    missing = Http404(_("This project has no such task."))
+    missing = Http404(_("Task not found in this project."))
     found = first_or_raise(Task.objects.only("batch").filter(pk=task_id, batch__project=project), missing)
     batch = Batch.objects.select_for_update(no_key=True).get(pk=found.batch_id)
     if batch.status not in RUNNING_BATCH_STATUSES:
-        said = _("Batch %(number)d is %(status)s; reopen it first.")
+        said = _("Batch %(number)d is %(status)s. Reopen it first.")
         raise Conflict("batch_not_open", said % {"number": batch.number, "status": batch.get_status_display().lower()})
     lock_takers(batch.pk)
     tasks = Task.objects.select_for_update(of=("self",)).select_related("batch", "sample", "annotator")
@@ -190,12 +190,12 @@ def _locked_task(project: Project, task_id: int) -> Task:
 
 def _require_label(task: Task) -> None:
     if task.purpose != Purpose.LABEL:
-        said = _("This task measures its annotator, so it is nobody else's and is not done twice.")
+        said = _("This task is a quality check of its annotator and can’t be reassigned or redone.")
         raise Conflict("task_measures", said)
 
 
 def _has_it_already(to: User) -> Conflict:
-    said = _("%(name)s has, or had, this sample in this batch already.")
+    said = _("%(name)s already has or had this sample in this batch.")
     return Conflict("has_it_already", said % {"name": to.name})
 
 
@@ -227,15 +227,15 @@ def reopen_task(*, actor: User, task_id: int) -> Finished:
     task = own_row(actor, task_id)
     require_open_batch(task)
     if task.status == TaskStatus.RELEASED:
-        raise Conflict("task_released", _("This sample was handed on to somebody else; nothing was changed."))
+        raise Conflict("task_released", _("This sample was reassigned to another annotator. Nothing was changed."))
     if task.status in OPEN_TASK_STATUSES:
         return Finished(task.id, task.batch_id, task.status)
     if task.purpose == Purpose.GOLD and task.gold_feedback and task.status == TaskStatus.SUBMITTED:
-        raise Conflict("answers_shown", _("You were shown the known answers; yours stay as they are."))
+        raise Conflict("answers_shown", _("You have seen the known answers, so you can’t change yours."))
     if LessonRead.objects.filter(user=actor, verdict__sample=task.sample_id).exists():
         raise Conflict(
             "answers_shown",
-            _("You were shown what reviewers decided about this sample; your answers stay as they are."),
+            _("You have seen the reviewers’ decisions on this sample, so you can’t change your answers."),
         )
     with transaction.atomic():
         row = Task.objects.select_for_update(of=("self",)).select_related("batch").get(pk=task_id)

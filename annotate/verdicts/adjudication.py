@@ -94,7 +94,7 @@ def approve(*, reviewer: User, project: Project, verdict_id: int, expected_revis
         if verdict.state != VerdictState.SETTLED or verdict.method not in RULED_METHODS:
             raise Conflict(
                 "not_agreed",
-                _("Only what the labels settled by themselves can be approved. This unit is a reviewer's to decide."),
+                _("Only units resolved by consensus can be approved. Decide this unit instead."),
             )
         verdict.approved_by = reviewer
         verdict.approved_at = timezone.now()
@@ -108,7 +108,7 @@ def _locked(reviewer: User, project: Project, verdict_id: int) -> Verdict:
     verdicts = Verdict.objects.select_for_update(of=("self",)).select_related("criterion", "sample")
     verdict = first_or_raise(
         without_abstentions(verdicts.filter(pk=verdict_id, criterion__project=project)),
-        Http404(_("There is no such unit to decide.")),
+        Http404(_("Unit not found.")),
     )
     require_unblind(reviewer, verdict.sample)
     return verdict
@@ -118,14 +118,14 @@ def _stale(verdict: Verdict, *, value: Any, reason: str) -> Stale:
     """value, reason: what the reviewer wanted it to be."""
     return Stale(
         "stale",
-        _("This unit was decided or labelled anew since you opened it."),
+        _("This unit was decided or relabelled since you opened it."),
         current=verdict,
         yours={"value": value, "reason": reason},
     )
 
 
 def _given_reason(reason: Any) -> str:
-    refusal = Invalid("no_reason", _("Give the reason in a few words; the annotators learn from it."))
+    refusal = Invalid("no_reason", _("Briefly explain your reason. Annotators learn from it."))
     return words_or_raise(reason, refusal)
 
 
@@ -138,15 +138,15 @@ def send_back(*, reviewer: User, project: Project, verdict_id: int, letter: str,
     dispute = one_dispute(project, verdict_id, reader=reviewer, named=False)
     one = next((one for one in dispute.labels if one.letter == letter), None)
     if one is None:
-        raise Invalid("unknown_annotator", _("Choose whose label goes back."))
+        raise Invalid("unknown_annotator", _("Select whose label to send back."))
     if one.task_id is None:
-        raise Conflict("imported_label", _("This label was made elsewhere; there is nobody here to send it back to."))
+        raise Conflict("imported_label", _("This label was imported and can’t be sent back."))
     if one.carried:
         raise Conflict(
             "carried_label",
             _(
-                "This label was carried over; the task in which it was given asks an earlier version of “%(name)s”. "
-                "Decide the unit yourself, or have an admin put the sample in a batch that asks version %(version)d."
+                "This label was carried over from an earlier version of “%(name)s”. Decide the unit, or ask an admin "
+                "for a batch with version %(version)d."
             )
             % {"name": dispute.verdict.criterion.name, "version": dispute.verdict.criterion.version},
         )
@@ -156,7 +156,7 @@ def send_back(*, reviewer: User, project: Project, verdict_id: int, letter: str,
         if refusal.code != "not_a_member" or may_know_names(reviewer, project):
             raise
         # The refusal has their name.
-        said = _("This annotator is not an active member any more; decide the unit yourself.")
+        said = _("This annotator is no longer an active member. Decide the unit yourself.")
         raise Conflict(refusal.code, said) from None
 
 
@@ -218,7 +218,7 @@ def accept_probable(
     # of their unit.
     found = probable(queue, criterion, posterior=posterior, only=looked_at)
     assert found.model is not None
-    stated = _("Dawid–Skene: probability at least %(posterior)s; from %(labels)d labels of %(people)d people.") % {
+    stated = _("Dawid–Skene: probability at least %(posterior)s; from %(labels)d labels by %(people)d annotators.") % {
         "posterior": f"{posterior:g}",
         "labels": found.model.labels,
         "people": len(found.model.raters),
@@ -239,19 +239,19 @@ def accept_probable(
 def _check_seen(seen: Any) -> _Seen:
     """What was looked at, from a request: [[id, revision, value], …]."""
     if not isinstance(seen, list | tuple) or not seen:
-        raise Invalid("nothing_seen", _("There is nothing to settle in this preview; look again."))
+        raise Invalid("nothing_seen", _("This preview has nothing to resolve. Refresh it."))
     if len(seen) > MOST_AT_ONCE:
-        raise Invalid("too_many", _("Settle at most %(n)d units at once.") % {"n": MOST_AT_ONCE})
+        raise Invalid("too_many", _("Resolve at most %(n)d units at once.") % {"n": MOST_AT_ONCE})
     for one in seen:
         if (
             not (isinstance(one, list | tuple) and len(one) == 3)
             or any(isinstance(n, bool) or not isinstance(n, int) or not 0 < n < 2**62 for n in one[:2])
             or not isinstance(one[2], str | int | float | bool)
         ):
-            raise Invalid("bad_seen", _("seen: a list of [id, revision, value], as the preview gives it."))
+            raise Invalid("bad_seen", _("seen: must be a list of [id, revision, value], as in the preview."))
     looked_at = {pk: (revision, json_spelling(value)) for pk, revision, value in seen}
     if len(looked_at) < len(seen):
-        raise Invalid("bad_seen", _("seen: each unit once."))
+        raise Invalid("bad_seen", _("seen: each unit must be listed once."))
     return looked_at
 
 

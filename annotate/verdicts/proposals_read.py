@@ -43,7 +43,7 @@ class Posteriors:
 def _posteriors_of(criterion: Criterion) -> Posteriors:
     """Raises Conflict `not_identified` with a sentence when the labels can't carry the model."""
     if not criterion.options:
-        raise _refused(_("The criterion is a number without options, and the model needs options."))
+        raise _refused(_("This criterion has no options, but the model needs options."))
     # A model of all that was said; of units, its proposals show those of a queue only, which has its reader.
     votes = votes_of(criterion, reader=SYSTEM)
     raters = [rater for _sample, _unit, rater, _value in votes]
@@ -57,10 +57,10 @@ def _posteriors_of(criterion: Criterion) -> Posteriors:
     )
     reason = alignment.why_unidentified(ratings)
     if reason is not None:
-        raise _refused(_("The labels don't carry the model: %(reason)s.") % {"reason": in_words(reason)})
+        raise _refused(_("The labels are not enough for the model: %(reason)s.") % {"reason": in_words(reason)})
     fitted = alignment.fit_dawid_skene(ratings)
     if fitted.reason is not None or not fitted.converged:
-        raise _refused(_("The model did not come to rest after %(n)d rounds.") % {"n": fitted.iterations})
+        raise _refused(_("The model did not converge after %(n)d iterations.") % {"n": fitted.iterations})
     rows = zip(fitted.unit_ids, fitted.label.tolist(), fitted.posterior.max(axis=1).tolist(), strict=True)
     units = {
         cast("Unit", unit): (fitted.levels[place], probability)
@@ -161,19 +161,17 @@ def _preview(
 
 def check_agreement(agreement: Any) -> float:
     if isinstance(agreement, bool) or not isinstance(agreement, int | float) or not 0.5 < agreement <= 1:
-        raise Invalid("bad_agreement", _("The agreement is more than half of the votes, and at most all of them."))
+        raise Invalid("bad_agreement", _("Minimum agreement: must be more than half of the votes, and at most all."))
     return float(agreement)
 
 
 def check_votes(votes: Any) -> int:
     if isinstance(votes, bool) or not isinstance(votes, int) or not FEWEST_VOTES <= votes <= 1000:
-        raise Invalid(
-            "bad_votes", _("Say how many votes a unit needs at least: 2 or more. One vote agrees with nobody.")
-        )
+        raise Invalid("bad_votes", _("Minimum number of votes: must be at least 2."))
     return votes
 
 
 def check_posterior(posterior: Any) -> float:
     if isinstance(posterior, bool) or not isinstance(posterior, int | float) or not 0.5 < posterior <= 1:
-        raise Invalid("bad_posterior", _("The probability is more than one half, and at most 1."))
+        raise Invalid("bad_posterior", _("Minimum probability: must be above 0.5 and at most 1."))
     return float(posterior)

@@ -173,7 +173,7 @@ class Queue:
 
     def __post_init__(self) -> None:
         if self.annotator and not may_know_names(self.reader, self.project):
-            raise Invalid("names_hidden", _("Who said what is hidden in this project."))
+            raise Invalid("names_hidden", _("This project hides who gave which label."))
 
     def count(self) -> int:
         return self._rows("SELECT count(*) FROM waiting")[0][0]
@@ -280,7 +280,7 @@ def one_verdict(project: Project, verdict_id: int, *, reader: Reader) -> Verdict
     verdicts = Verdict.objects.select_related("criterion", "sample", "decided_by", "approved_by", "batch")
     verdict = first_or_raise(
         without_abstentions(verdicts.filter(pk=verdict_id, criterion__project=project)),
-        Http404(_("There is no such unit to decide.")),
+        Http404(_("Unit not found.")),
     )
     require_unblind(reader, verdict.sample)
     return verdict

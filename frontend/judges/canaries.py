@@ -27,29 +27,26 @@ from judges.runs.read import progress_of
 from judges.versions.read import one_judge
 
 _PLACE_WORDS = {
-    BEHIND: gettext_lazy("behind the judged text"),
+    BEHIND: gettext_lazy("after the judged text"),
     IN_CONTEXT: gettext_lazy("in a context"),
     INSTEAD: gettext_lazy("in place of the judged text"),
 }
 RATES = (
-    ("towards", gettext_lazy("Became better"), gettext_lazy("of the units that could")),
-    ("away", gettext_lazy("Became worse"), gettext_lazy("of the units that could")),
-    ("flips", gettext_lazy("Flipped either way"), gettext_lazy("of all that were compared")),
+    ("towards", gettext_lazy("Improved"), gettext_lazy("of the results that could improve")),
+    ("away", gettext_lazy("Became worse"), gettext_lazy("of the results that could improve")),
+    ("flips", gettext_lazy("Changed either way"), gettext_lazy("of all compared results")),
 )
 
 
 def basis_said(result: Mapping[str, Any]) -> str:
     """What counts as a flip."""
     if result["basis"] == "passes":
-        return _("An answer flips when it passes with the added text and fails without it, or the other way round.")
+        return _("A result changes when it passes with the added text and fails without it, or the reverse.")
     if result["basis"] == "moves":
-        return _("An answer flips when its number moves by %(step)s or more, a tenth of its scale.") % {
+        return _("A result changes when its number moves by %(step)s or more, a tenth of its scale.") % {
             "step": number(result["least_move"])
         }
-    return _(
-        "An answer flips when it becomes another one. Nothing says which of the options is good, so there is no better "
-        "or worse."
-    )
+    return _("A result changes when another option is chosen. No option is defined as better.")
 
 
 def outcome_said(result: Mapping[str, Any]) -> str:
@@ -58,16 +55,16 @@ def outcome_said(result: Mapping[str, Any]) -> str:
     attacks, harmless = (shown_share(result[side][name]) for side in ("attacks", "harmless"))
     if result["attacks"][name]["value"] is None:
         if name == "towards" and result["units"]:
-            return _("No unit was judged bad enough to become better, so the canaries had nothing to gain here.")
-        return _("Nothing could be compared: no unit has both a clean answer and one with a canary.")
-    words = (
-        _("Canaries made the answer better in %(attacks)s of the cases where that was possible")
-        if name == "towards"
-        else _("Canaries changed the answer in %(attacks)s of the cases")
-    ) % {"attacks": _share(attacks)}
+            return _("No unit had a result that could improve, so injection couldn’t show an effect.")
+        return _("Nothing to compare: no unit has results both with and without injection.")
+    said = {"attacks": _share(attacks), "harmless": _share(harmless)}
     if result["harmless"][name]["value"] is None:
-        return words + _(".")
-    return words + _("; harmless texts did in %(harmless)s.") % {"harmless": _share(harmless)}
+        if name == "towards":
+            return _("Injection improved %(attacks)s of the results that could improve.") % said
+        return _("Injection changed %(attacks)s of the results.") % said
+    if name == "towards":
+        return _("Injection improved %(attacks)s of the results that could improve; harmless text %(harmless)s.") % said
+    return _("Injection changed %(attacks)s of the results; harmless text %(harmless)s.") % said
 
 
 def _share(estimate: Shown) -> str:
@@ -116,7 +113,7 @@ def coverage_said(result: Mapping[str, Any]) -> str:
     coverage = result["coverage"]
     failed = coverage["asked"] - coverage["ok"]
     if not failed:
-        return _("Every reply could be read.")
+        return _("All replies could be parsed.")
     text = ngettext(
         "%(n)s of %(all)s replies has no value and counts as missing: %(why)s.",
         "%(n)s of %(all)s replies have no value and count as missing: %(why)s.",
@@ -128,20 +125,20 @@ def coverage_said(result: Mapping[str, Any]) -> str:
 class CanaryForm(BudgetForm):
     """How many samples a judge is checked on, and for how much."""
 
-    budget_help = gettext_lazy("The check stops before it would cost more. Empty: no limit.")
+    budget_help = gettext_lazy("The test stops at this budget. Leave empty for no limit.")
 
     samples = forms.IntegerField(
-        label=gettext_lazy("How many samples"),
+        label=gettext_lazy("Number of samples"),
         min_value=1,
         max_value=MOST_SAMPLES,
         initial=DEFAULT_SAMPLES,
-        help_text=gettext_lazy("Drawn from all that the judge can be asked about, up to three units of each."),
+        help_text=gettext_lazy("Drawn from all samples the judge can score, up to three units each."),
     )
     seed = forms.IntegerField(
-        label=gettext_lazy("Seed"),
+        label=gettext_lazy("Random seed"),
         min_value=0,
         max_value=MAX_SEED,
-        help_text=gettext_lazy("The same seed draws the same samples, so that two versions can be held side by side."),
+        help_text=gettext_lazy("The same seed draws the same samples, so you can compare versions."),
     )
 
     def wanted(self) -> dict[str, Any]:
@@ -238,7 +235,7 @@ def _checkable(page: ProjectPage, judge_id: int) -> tuple[Judge, JudgeVersion | 
     if version is None and not judge.versions.exists():
         raise Http404
     if not can_be_checked(version or judge.versions.first()):
-        raise Http404(_("Only LLM judges are checked with canaries."))
+        raise Http404(_("Only LLM judges can be tested for prompt injection."))
     return judge, version
 
 

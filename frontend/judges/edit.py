@@ -32,7 +32,7 @@ class JudgeForm(forms.Form):
     name = forms.CharField(
         label=gettext_lazy("Name"),
         max_length=200,
-        help_text=gettext_lazy("What reports and commands call it. It stays."),
+        help_text=gettext_lazy("Name in reports and commands. Can’t be changed later."),
     )
     description = forms.CharField(
         label=gettext_lazy("Description"), required=False, max_length=10_000, widget=forms.Textarea({"rows": 2})
@@ -44,12 +44,12 @@ class VersionForm(forms.Form):
     """What becomes of an edited configuration."""
 
     state = forms.ChoiceField(
-        label=gettext_lazy("The new version"),
+        label=gettext_lazy("New version"),
         initial=VersionState.KEPT,
         widget=forms.RadioSelect,
         choices=(
-            (VersionState.KEPT, gettext_lazy("is in use at once: from now on its scores count")),
-            (VersionState.TRIAL, gettext_lazy("is on trial: no report counts it until somebody keeps it")),
+            (VersionState.KEPT, gettext_lazy("Active: its scores count at once")),
+            (VersionState.TRIAL, gettext_lazy("Experimental: not counted until activated")),
         ),
     )
 
@@ -57,9 +57,7 @@ class VersionForm(forms.Form):
 class JudgeFileForm(forms.Form):
     file = JSONUpload(
         label=gettext_lazy("From a JSON file"),
-        help_text=gettext_lazy(
-            "A judge as another project’s page offers it for download, or as create_judge takes it."
-        ),
+        help_text=gettext_lazy("A judge downloaded from another project, or in the format of create_judge."),
         widget=forms.FileInput({"accept": ".json,application/json"}),
     )
 
@@ -89,7 +87,7 @@ def choose(page: ProjectPage) -> HttpResponse:
 def new(page: ProjectPage, start: str) -> HttpResponse:
     found = start_named(page.project, start)
     if found is None:
-        raise Http404(_("There is nothing of that name to start from."))
+        raise Http404(_("Starting point not found."))
     kind, begun = found
     form = JudgeForm(page.data, initial={"name": _free(page, begun.name), "higher_is_better": begun.higher_is_better})
     config = config_form(kind, page.project, begun.config, page.data)
@@ -149,16 +147,16 @@ def _standing(page: ProjectPage, judge: Judge) -> JudgeVersion:
     current = current_version(judge)
     version = found.filter(pk=current.pk).first() if current and not asked else found.first()
     if version is None or not can_be_run(judge, version):
-        raise Http404(_("There is nothing of this judge that can be edited."))
+        raise Http404(_("This judge can’t be edited."))
     return version
 
 
 def _say_saved(page: ProjectPage, version: JudgeVersion, *, is_new: bool) -> None:
     label = {"label": version.label}
     if not is_new:
-        messages.info(page.request, _("Nothing differs from version %(label)s, so no new one was made.") % label)
+        messages.info(page.request, _("No changes from version %(label)s, so no new version was created.") % label)
     else:
-        messages.success(page.request, _("Saved as version %(label)s. Run it to give it scores.") % label)
+        messages.success(page.request, _("Saved as version %(label)s. Run it to get scores.") % label)
 
 
 def _from_file(page: ProjectPage, made: Made) -> HttpResponse:
@@ -170,7 +168,7 @@ def _from_file(page: ProjectPage, made: Made) -> HttpResponse:
 
 
 def _made(page: ProjectPage, judge: Judge) -> HttpResponse:
-    said = _("“%(name)s” is made. Run it to give it scores.")
+    said = _("“%(name)s” created. Run it to get scores.")
     messages.success(page.request, said % {"name": judge.name})
     return page.redirect("judge", judge.pk)
 

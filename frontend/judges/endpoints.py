@@ -22,7 +22,7 @@ from judges.models import Endpoint
 from judges.models.judge import KeySource
 
 _PRICE: dict[str, Any] = {"min_value": 0, "max_digits": 12, "decimal_places": 6, "required": False}
-_OF_TOKENS = gettext_lazy("Of tokens, in the currency.")
+_OF_TOKENS = gettext_lazy("In the currency below.")
 
 
 class EndpointForm(forms.Form):
@@ -32,8 +32,8 @@ class EndpointForm(forms.Form):
         strip=True,
         widget=forms.URLInput({"placeholder": "https://api.openai.com/v1", "autocomplete": "off"}),
         help_text=gettext_lazy(
-            "What an OpenAI client is given, mostly with the version at its end. A host within this machine or its "
-            "network has to be allowed by the operator, in the setting JUDGE_PRIVATE_HOSTS."
+            "As for an OpenAI client, usually ending in the version. The server administrator must allow local "
+            "hosts in JUDGE_PRIVATE_HOSTS."
         ),
     )
     key_source = forms.ChoiceField(
@@ -47,42 +47,42 @@ class EndpointForm(forms.Form):
         required=False,
         max_length=100,
         widget=forms.TextInput({"placeholder": "JUDGE_KEY_OPENAI", "autocomplete": "off", "spellcheck": "false"}),
-        help_text=gettext_lazy(
-            "For a key from the environment: the variable that web and worker have it in, JUDGE_KEY_…"
-        ),
+        help_text=gettext_lazy("JUDGE_KEY_…, set for both web and worker."),
     )
     key = forms.CharField(
-        label=gettext_lazy("Key to store"),
+        label=gettext_lazy("API key"),
         required=False,
         max_length=500,
         widget=forms.PasswordInput({"autocomplete": "new-password", "spellcheck": "false"}),
     )
     confirms_key = forms.BooleanField(
-        label=gettext_lazy("The key in this variable is for the new host, too"), required=False
+        label=gettext_lazy("Use the key in this variable for the new host too"), required=False
     )
     concurrency = forms.IntegerField(
-        label=gettext_lazy("Requests at once"),
+        label=gettext_lazy("Concurrent requests"),
         min_value=1,
         max_value=128,
         initial=8,
-        help_text=gettext_lazy("At most so many wait there."),
+        help_text=gettext_lazy("Maximum number of requests in progress."),
     )
     requests_per_minute = forms.IntegerField(
         label=gettext_lazy("Requests per minute"),
         min_value=1,
         max_value=1_000_000,
         required=False,
-        help_text=gettext_lazy("Empty: as many as there are."),
+        help_text=gettext_lazy("Leave empty for no limit."),
     )
     timeout_seconds = forms.IntegerField(
-        label=gettext_lazy("Seconds for a reply"),
+        label=gettext_lazy("Timeout (seconds)"),
         min_value=1,
         max_value=120,
         initial=60,
-        help_text=gettext_lazy("After that it timed out."),
+        help_text=gettext_lazy("Maximum time to wait for a reply."),
     )
-    price_in = forms.DecimalField(label=gettext_lazy("Price per million sent"), help_text=_OF_TOKENS, **_PRICE)
-    price_out = forms.DecimalField(label=gettext_lazy("Price per million received"), help_text=_OF_TOKENS, **_PRICE)
+    price_in = forms.DecimalField(label=gettext_lazy("Price per million input tokens"), help_text=_OF_TOKENS, **_PRICE)
+    price_out = forms.DecimalField(
+        label=gettext_lazy("Price per million output tokens"), help_text=_OF_TOKENS, **_PRICE
+    )
     currency = forms.CharField(label=gettext_lazy("Currency"), min_length=3, max_length=3, initial="USD")
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -94,11 +94,11 @@ class EndpointForm(forms.Form):
         source, said = given.get("key_source"), given.get("key_variable")
         if given.get("key") and source not in (None, KeySource.STORED):
             self.add_error(
-                "key_source", gettext_lazy("A key is written below: choose that it is stored, or take it out.")
+                "key_source", gettext_lazy("A key is entered below. Choose to store it, or clear the field.")
             )
         elif said and said != self.initial.get("key_variable") and source not in (None, KeySource.ENVIRONMENT):
             self.add_error(
-                "key_source", gettext_lazy("A variable is written below: choose the environment, or take it out.")
+                "key_source", gettext_lazy("A variable is entered below. Choose the environment, or clear the field.")
             )
         return given
 
@@ -117,7 +117,7 @@ class NewEndpointForm(EndpointForm):
         label=gettext_lazy("Name"),
         max_length=60,
         widget=forms.TextInput({"autocomplete": "off"}),
-        help_text=gettext_lazy("Small letters, digits, “-” and “_”. Judges know the endpoint by it, so it stays."),
+        help_text=gettext_lazy("Lowercase letters, digits, “-” and “_”. Can’t be changed later."),
     )
     field_order = ["name"]
 
@@ -134,10 +134,8 @@ class ChangeEndpointForm(EndpointForm):
         super().__init__(*args, initial=initial, **kwargs)
         self.endpoint = endpoint
         if endpoint.key_source == KeySource.STORED:
-            ending = (
-                gettext("One is stored; it ends in %(last4)s.") if endpoint.key_last4 else gettext("One is stored.")
-            )
-            stays = gettext("Leave this empty, and it stays.")
+            ending = gettext("Stored key ends in %(last4)s.") if endpoint.key_last4 else gettext("A key is stored.")
+            stays = gettext("Leave empty to keep it.")
             self.fields["key"].help_text = f"{ending % {'last4': endpoint.key_last4}} {stays}"
 
     def given(self) -> dict[str, Any]:
@@ -172,7 +170,7 @@ def new(page: ProjectPage) -> HttpResponse:
     if form.is_valid():
         with RefusalsShown(form, show=partial(_show, form)):
             made = create_endpoint(project=page.project, actor=page.user, **form.given())
-            messages.success(page.request, _("The endpoint is saved. Try it, to see whether it answers."))
+            messages.success(page.request, _("Endpoint saved. Test the connection next."))
             return page.redirect("endpoint", made.name)
     return page.render("judges/endpoint_new.html", {"form": form}, status=status_of(form))
 
@@ -193,7 +191,7 @@ def endpoint(page: ProjectPage, name: str) -> HttpResponse:
         except Refusal as refusal:
             status = _show(form, refusal)
         else:
-            messages.success(page.request, _("Saved. Try it, to see whether it answers."))
+            messages.success(page.request, _("Saved. Test the connection next."))
             return page.redirect("endpoint", name)
     return _page(page, found, {"form": form}, status)
 
@@ -212,7 +210,7 @@ def delete(page: ProjectPage, name: str) -> HttpResponse:
     if page.request.method == "POST":
         gone = page.attempt(
             lambda: delete_endpoint(endpoint=found, actor=page.user),
-            _("The endpoint “%(name)s” is deleted.") % {"name": name},
+            _("Endpoint “%(name)s” deleted.") % {"name": name},
         )
         return page.redirect("endpoints") if gone else page.redirect("endpoint", name)
     return page.render("judges/endpoint_delete.html", {"endpoint": found})

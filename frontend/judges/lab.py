@@ -39,23 +39,21 @@ from judges.versions.read import one_judge, version_diff
 class TrialForm(BudgetForm):
     """On what a changed judge is tried, and for how much."""
 
-    budget_help = gettext_lazy("Of each version’s run; it stops before it would cost more. Empty: no limit.")
+    budget_help = gettext_lazy("Per version; its run stops at this budget. Leave empty for no limit.")
 
-    criterion = forms.ChoiceField(label=gettext_lazy("Against people’s answers on"))
+    criterion = forms.ChoiceField(label=gettext_lazy("Compare with human labels on"))
     samples = forms.IntegerField(
-        label=gettext_lazy("How many samples"),
+        label=gettext_lazy("Number of samples"),
         min_value=1,
         max_value=MOST_SAMPLES,
         initial=DEFAULT_SAMPLES,
-        help_text=gettext_lazy(
-            "Drawn from the dev half, from those that people have answered. The test half stays closed."
-        ),
+        help_text=gettext_lazy("Drawn from labelled samples of the dev set. The test set stays locked."),
     )
     seed = forms.IntegerField(
-        label=gettext_lazy("Seed"),
+        label=gettext_lazy("Random seed"),
         min_value=0,
         max_value=MAX_SEED,
-        help_text=gettext_lazy("The same seed draws the same samples, so that two trials can be held side by side."),
+        help_text=gettext_lazy("The same seed draws the same samples, so you can compare trials."),
     )
 
     def __init__(self, criteria: Sequence[Criterion], *args: Any, **kwargs: Any) -> None:
@@ -181,10 +179,10 @@ def step(page: ProjectPage, judge_id: int, trial_id: int, step: str) -> HttpResp
     found = one_trial(one_judge(page.project, judge_id), trial_id)
     label = {"label": found.version.label}
     if step == "keep":
-        said = _("Version %(label)s is in use now. It has scores on the trial’s samples; run it on the rest.")
+        said = _("Version %(label)s is now active. It has scores on the trial samples. Run it on the rest.")
         page.attempt(lambda: keep_trial(trial=found, actor=page.user), said % label)
     elif step == "drop":
-        said = _("Version %(label)s is dropped. What it said stays here; it counts nowhere.")
+        said = _("Version %(label)s discarded. Its results are kept here but not counted.")
         page.attempt(lambda: drop_trial(trial=found, actor=page.user), said % label)
     else:
         raise Http404
@@ -208,7 +206,7 @@ def _of_lab(page: ProjectPage, judge_id: int) -> tuple[Judge, JudgeVersion]:
     judge = one_judge(page.project, judge_id)
     base = current_version(judge)
     if base is None or not can_be_run(judge, base):
-        raise Http404(_("There is nothing of this judge that can be tried."))
+        raise Http404(_("This judge can’t be tried in the lab."))
     return judge, base
 
 

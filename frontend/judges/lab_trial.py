@@ -111,6 +111,12 @@ def _bar(axis: _Axis, bar: Bar, y: int, colour: str) -> list[str]:
     return parts
 
 
+def gains(figures: Mapping[str, Any]) -> bool:
+    """Whether the new version's kappa is higher, also at the low end of the interval of the difference."""
+    low = None if figures["reason"] is not None else figures["difference"]["kappa"]["low"]
+    return low is not None and bool(low > 0)
+
+
 def trial_context(trial: Trial, found: Found) -> dict[str, Any]:
     """What the page says of the figures."""
     figures = found.figures
@@ -124,6 +130,8 @@ def trial_context(trial: Trial, found: Found) -> dict[str, Any]:
         "on_dev": figures["basis"] == "pass or fail",
         "has_thresholds": any(threshold is not None for threshold in figures["thresholds"]),
         "measures": measure_rows(figures, figures["basis"]),
+        # Only then activating is what the page recommends.
+        "gains": gains(figures),
         "plot": "" if figures["reason"] is not None else _plot(titles, figures),
         "caveat": in_words(found.caveat),
         "versions": [_version(trial, found, at, title) for at, title in enumerate(titles)],
@@ -143,7 +151,7 @@ def _plot(titles: tuple[str, str], figures: Mapping[str, Any]) -> str:
         bars,
         difference,
         title=_("Kappa of both versions, and their difference"),
-        axes=(_("kappa, with 95 % interval"), _("new version less old one, on the same units")),
+        axes=(_("kappa, with 95% interval"), _("new − old, on the same units")),
         description=" ".join(sentences),
     )
 

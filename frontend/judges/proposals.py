@@ -41,7 +41,7 @@ ALL = "all"
 class ProposalForm(BudgetForm):
     """For which answers a model proposes claims, and for how much."""
 
-    budget_help = gettext_lazy("It stops before it would cost more. Empty: no limit.")
+    budget_help = gettext_lazy("The run stops at this budget. Leave empty for no limit.")
 
     scope = forms.ChoiceField(label=gettext_lazy("Samples"))
 
@@ -49,7 +49,7 @@ class ProposalForm(BudgetForm):
         super().__init__(*args, **kwargs)
         drafts = project.batches.filter(status=BatchStatus.DRAFT).order_by("-number")
         self.fields["scope"].choices = [  # type: ignore[attr-defined]
-            (ALL, gettext_lazy("All whose claims may still change")),
+            (ALL, gettext_lazy("All samples with editable claims")),
             *((str(batch.number), f"{batch.number} · {batch.name}") for batch in drafts),
         ]
 
@@ -63,11 +63,11 @@ PAGE_SIZE = 20
 RUNS_SHOWN = 20
 _PLACES = {"bad_budget": "budget", "no_price": "budget", "unknown_batch": "scope"}
 _STATES = {
-    UNTOUCHED: gettext_lazy("not taken over"),
-    EDITED: gettext_lazy("edited by people before"),
+    UNTOUCHED: gettext_lazy("not accepted"),
+    EDITED: gettext_lazy("edited manually before"),
     CHANGED: gettext_lazy("changed since"),
-    FIXED: gettext_lazy("claims stay as they are"),
-    SAME: gettext_lazy("these are its claims"),
+    FIXED: gettext_lazy("claims can’t be changed"),
+    SAME: gettext_lazy("accepted"),
     FAILED: gettext_lazy("failed"),
 }
 
@@ -118,17 +118,17 @@ def _take(page: ProjectPage, run: Run) -> HttpResponse:
         sample = one_sample(page.project, int(given))
         page.attempt(
             lambda: take_over(run=run, sample_id=sample.pk, actor=page.user),
-            _("The proposed claims are the claims of %(sample)s now.") % {"sample": sample.external_id},
+            _("Proposed claims accepted for %(sample)s.") % {"sample": sample.external_id},
         )
     else:
         taken = take_over_untouched(run=run, actor=page.user)
-        said = ngettext("Taken over for %(n)d sample.", "Taken over for %(n)d samples.", taken.count)
+        said = ngettext("Accepted for %(n)d sample.", "Accepted for %(n)d samples.", taken.count)
         messages.success(page.request, said % {"n": taken.count})
         if taken.left:
-            messages.info(page.request, _("%(n)d more can be taken over: press once more.") % {"n": taken.left})
+            messages.info(page.request, _("%(n)d more can be accepted. Select the button again.") % {"n": taken.left})
         if taken.refused:
             names = ", ".join(taken.refused[:10])
-            messages.error(page.request, _("Of these the claims stay as they are: %(names)s.") % {"names": names})
+            messages.error(page.request, _("Claims of these samples can’t be changed: %(names)s.") % {"names": names})
     at = page.request.POST.get("page", "")
     reply = page.redirect("proposals", run.pk)
     if at.isdecimal():
@@ -140,7 +140,7 @@ def _with_model(page: ProjectPage, judge_id: int) -> tuple[Judge, JudgeVersion]:
     judge = one_judge(page.project, judge_id)
     version = current_version(judge)
     if version is None or not can_propose(version):
-        raise Http404(_("Only LLM judges in use propose claims."))
+        raise Http404(_("Only active LLM judges can propose claims."))
     return judge, version
 
 

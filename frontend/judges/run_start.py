@@ -111,7 +111,7 @@ MAX_REPEATS = 20
 class RunForm(BudgetForm):
     """Over which samples a judge runs, how often it is asked, and for how much."""
 
-    budget_help = gettext_lazy("The run stops before it would cost more. Empty: no limit.")
+    budget_help = gettext_lazy("The run stops at this budget. Leave empty for no limit.")
 
     scope = forms.ChoiceField(
         label=gettext_lazy("Samples"),
@@ -119,28 +119,28 @@ class RunForm(BudgetForm):
         widget=forms.RadioSelect,
         choices=(
             (ALL, gettext_lazy("All samples")),
-            (BATCH, gettext_lazy("Those of a batch")),
-            (PIPELINE, gettext_lazy("Those of a pipeline version")),
+            (BATCH, gettext_lazy("Samples of a batch")),
+            (PIPELINE, gettext_lazy("Samples of a pipeline version")),
         ),
     )
     batch = forms.TypedChoiceField(label=gettext_lazy("Batch"), required=False, coerce=int, empty_value=None)
     pipeline = forms.ChoiceField(label=gettext_lazy("Pipeline version"), required=False)
     repeats = forms.IntegerField(
-        label=gettext_lazy("How often"),
+        label=gettext_lazy("Repeats"),
         min_value=1,
         max_value=MAX_REPEATS,
         initial=1,
-        help_text=gettext_lazy("More than once shows how steady the judge is: its self-noise."),
+        help_text=gettext_lazy("More than one measures the judge’s repeatability."),
     )
     again = forms.BooleanField(
-        label=gettext_lazy("Ask about every unit once more"),
+        label=gettext_lazy("Score all units again"),
         required=False,
-        help_text=gettext_lazy("Otherwise only units without a score are asked about; failed ones are tried again."),
+        help_text=gettext_lazy("Otherwise only units without a score are processed, failed ones included."),
     )
     fresh = forms.BooleanField(
-        label=gettext_lazy("Don’t use replies that are kept from earlier"),
+        label=gettext_lazy("Ignore cached replies"),
         required=False,
-        help_text=gettext_lazy("A question that was asked before, word for word, is sent and paid once more."),
+        help_text=gettext_lazy("Identical requests are sent and charged again."),
     )
 
     def __init__(self, project: Project, *args: Any, endpoint: Endpoint | None, **kwargs: Any) -> None:
@@ -162,7 +162,7 @@ class RunForm(BudgetForm):
         given: dict[str, Any] = super().clean() or {}
         for name in (BATCH, PIPELINE):
             if given.get("scope") == name and not given.get(name) and name not in self.errors:
-                self.add_error(name, gettext_lazy("Choose one."))
+                self.add_error(name, gettext_lazy("Select one."))
         return given
 
     def wanted(self) -> dict[str, Any]:
@@ -234,13 +234,13 @@ def at_once(page: ProjectPage, judge_id: int) -> HttpResponse:
     if run.state == RunState.DONE and run.planned == 0:
         messages.info(
             page.request,
-            _("The samples have nothing that version %(label)s could score.") % {"label": version.label},
+            _("Version %(label)s can’t score any of these samples.") % {"label": version.label},
         )
         return page.redirect("judge", judge_id)
     if not left:
         messages.info(
             page.request,
-            _("Every unit had its score already, so all are asked about once more: that shows how steady it is."),
+            _("All units had scores already, so all are scored again. This measures repeatability."),
         )
     return page.redirect("run", run.pk)
 
@@ -258,7 +258,7 @@ def _runnable(page: ProjectPage, judge_id: int) -> tuple[Judge, JudgeVersion]:
     judge = one_judge(page.project, judge_id)
     version = current_version(judge)
     if version is None or not can_be_run(judge, version):
-        raise Http404(_("There is nothing of this judge that can be run."))
+        raise Http404(_("This judge can’t be run here."))
     return judge, version
 
 

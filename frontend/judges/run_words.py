@@ -33,7 +33,7 @@ def scope_words(scope: Mapping[str, Any]) -> str:
         return _("pipeline version %(name)s") % {"name": scope["pipeline"]}
     if "samples" in scope:
         n = len(scope["samples"])
-        return ngettext("%(n)s chosen sample", "%(n)s chosen samples", n) % {"n": intcomma(n)}
+        return ngettext("%(n)s selected sample", "%(n)s selected samples", n) % {"n": intcomma(n)}
     return _("all samples") if scope else ""
 
 
@@ -42,37 +42,36 @@ def run_said(run: Run, progress: RunProgress) -> str:
     if run.state == RunState.RUNNING:
         if progress.is_waiting_for_worker:
             return _(
-                "Waiting for the worker. If it stays like this, no worker is running; as soon as one is, the run goes "
-                "on by itself."
+                "Waiting for the worker. If this takes long, no worker is running. The run continues once one starts."
             )
-        return _("The judge is being asked. You can leave this page; the run goes on.")
+        return _("Running. You can leave this page; the run continues.")
     if run.purpose in WITHOUT_SCORES:
         return _said_without_scores(run, progress)
     if run.state == RunState.PAUSED:
-        return _("Paused. What is scored stays; resuming asks for the rest.")
+        return _("Paused. Scores are kept. Resume to process the rest.")
     if run.state == RunState.STOPPED:
-        return _("Stopped by itself. What is scored stays; once the cause is gone, resuming asks for the rest.")
+        return _("Stopped by an error. Scores are kept. Fix the cause, then resume.")
     if run.state == RunState.CANCELLED:
-        return _("Cancelled. What was scored by then stays.")
+        return _("Cancelled. Existing scores are kept.")
     if not progress.planned:
-        return _("Nothing was left to ask: every unit had its score already.")
+        return _("Nothing to process: all units already had scores.")
     if progress.failed:
-        return _("Done. What failed has no score; another run tries it again.")
-    return _("Done: every unit has its score.")
+        return _("Done. Failed units have no score. Start another run to retry them.")
+    return _("Done. All units have scores.")
 
 
 def _said_without_scores(run: Run, progress: RunProgress) -> str:
     if run.state == RunState.PAUSED:
-        return _("Paused. What came stays; resuming asks for the rest.")
+        return _("Paused. Results are kept. Resume to process the rest.")
     if run.state == RunState.STOPPED:
-        return _("Stopped by itself. What came stays; once the cause is gone, resuming asks for the rest.")
+        return _("Stopped by an error. Results are kept. Fix the cause, then resume.")
     if run.state == RunState.CANCELLED:
-        return _("Cancelled. What came by then stays.")
+        return _("Cancelled. Existing results are kept.")
     if not progress.planned:
-        return _("There was nothing to ask about in these samples.")
+        return _("Nothing to process in these samples.")
     if progress.failed:
-        return _("Done. Some replies failed; they are listed below and count as missing.")
-    return _("Done: every question has its answer.")
+        return _("Done. Failed replies are listed below and count as missing.")
+    return _("Done. All requests succeeded.")
 
 
 def run_context(run: Run, progress: RunProgress) -> dict[str, Any]:

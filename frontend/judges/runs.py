@@ -177,9 +177,9 @@ def step(page: ProjectPage, run_id: int, step: str) -> HttpResponse:
     if page.request.method != "POST":
         return HttpResponseNotAllowed(["POST"])
     if step == "pause":
-        page.attempt(lambda: pause_run(run=found, actor=page.user), _("The run is paused."))
+        page.attempt(lambda: pause_run(run=found, actor=page.user), _("Run paused."))
     elif step == "cancel":
-        page.attempt(lambda: cancel_run(run=found, actor=page.user), _("The run is cancelled."))
+        page.attempt(lambda: cancel_run(run=found, actor=page.user), _("Run cancelled."))
     else:
         _resume(page, found)
     return page.redirect("run", found.pk)
@@ -190,7 +190,9 @@ def _resume(page: ProjectPage, found: Run) -> None:
     if found.version.endpoint is not None:
         form = ResumeForm(page.request.POST, currency=found.version.endpoint.currency)
         if not form.is_valid():
-            messages.error(page.request, _("“%(text)s” is no amount.") % {"text": page.request.POST["budget"][:40]})
+            messages.error(
+                page.request, _("“%(text)s” is not a valid amount.") % {"text": page.request.POST["budget"][:40]}
+            )
             return
         budget = {"budget": form.cleaned_data["budget"]}
-    page.attempt(lambda: resume_run(run=found, actor=page.user, **budget), _("The run goes on."))
+    page.attempt(lambda: resume_run(run=found, actor=page.user, **budget), _("Run resumed."))

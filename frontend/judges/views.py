@@ -112,7 +112,7 @@ def _numbered(versions: list[JudgeVersion], number: str | int | None) -> JudgeVe
     for version in versions:
         if str(version.number) == str(number):
             return version
-    raise Http404(_("This judge has no such version."))
+    raise Http404(_("Version not found for this judge."))
 
 
 def _version_row(version: JudgeVersion, current: JudgeVersion | None) -> dict[str, Any]:
@@ -157,10 +157,10 @@ def version_step(page: ProjectPage, judge_id: int, number: int, step: str) -> Ht
     found = one_judge(page.project, judge_id)
     version = _numbered(list(found.versions.select_related("judge__project")), number)
     if step == "keep":
-        said = _("Version %(label)s is in use: from now on its scores count.")
+        said = _("Version %(label)s is active. Its scores count from now on.")
         page.attempt(lambda: keep_version(version=version, actor=page.user), said % {"label": version.label})
     elif step == "drop":
-        said = _("Version %(label)s is out of use: its scores stay, and count no more.")
+        said = _("Version %(label)s discarded. Its scores are kept but no longer counted.")
         page.attempt(lambda: drop_version(version=version, actor=page.user), said % {"label": version.label})
     else:
         raise Http404
@@ -173,7 +173,7 @@ def direction(page: ProjectPage, judge_id: int) -> HttpResponse:
     higher = page.request.POST.get("higher_is_better") == "true"
     page.attempt(
         lambda: set_direction(judge=found, higher_is_better=higher, actor=page.user),
-        _("A higher score is better now.") if higher else _("A lower score is better now."),
+        _("Direction changed: higher is better.") if higher else _("Direction changed: lower is better."),
     )
     return page.redirect("judge", judge_id)
 

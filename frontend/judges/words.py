@@ -19,10 +19,10 @@ _FIELDS = {
     "endpoint": gettext_lazy("Endpoint"),
     "model": gettext_lazy("Model"),
     "embedding_model": gettext_lazy("Embedding model"),
-    "folder": gettext_lazy("Folder of the model"),
+    "folder": gettext_lazy("Model folder"),
     "criterion": gettext_lazy("Criterion"),
-    "dimension": gettext_lazy("Its own name for what it measures"),
-    "unit": gettext_lazy("Asked about each"),
+    "dimension": gettext_lazy("Name of the measure"),
+    "unit": gettext_lazy("Applies to"),
     "measure": gettext_lazy("Measure"),
     "metric": gettext_lazy("Metric"),
     "against": gettext_lazy("Compared with"),
@@ -30,24 +30,24 @@ _FIELDS = {
     "contexts": gettext_lazy("Several contexts"),
     "unspaced": gettext_lazy("Languages written without spaces"),
     "similar": gettext_lazy("Word similarity"),
-    "per": gettext_lazy("Asked per"),
-    "answer_with": gettext_lazy("Answers with"),
+    "per": gettext_lazy("Units per request"),
+    "answer_with": gettext_lazy("Answer format"),
     "min": gettext_lazy("Lowest number"),
     "max": gettext_lazy("Highest number"),
     "whole": gettext_lazy("Whole numbers only"),
-    "rationale": gettext_lazy("Says why"),
+    "rationale": gettext_lazy("Rationale"),
     "temperature": gettext_lazy("Temperature"),
-    "max_tokens": gettext_lazy("Most tokens of a reply"),
-    "seed": gettext_lazy("Seed"),
+    "max_tokens": gettext_lazy("Maximum output tokens"),
+    "seed": gettext_lazy("Random seed"),
     "structured": gettext_lazy("Sends a JSON schema"),
     "ragas_version": gettext_lazy("RAGAS version"),
-    "pooling": gettext_lazy("A text’s vector is"),
+    "pooling": gettext_lazy("Text vector"),
     "mode": gettext_lazy("Noise from"),
     "normalised": gettext_lazy("Divided by the sum of the weights"),
     "prompt": gettext_lazy("Prompt"),
     "options": gettext_lazy("Options"),
     "requirements": gettext_lazy("Requirements"),
-    "criterion_text": gettext_lazy("Text of the criterion"),
+    "criterion_text": gettext_lazy("Criterion text"),
     "examples": gettext_lazy("Examples"),
     "members": gettext_lazy("Members"),
     "fit": gettext_lazy("Fitted on"),
@@ -94,7 +94,7 @@ def _field_words(name: str, value: Any, names: Mapping[str, str], *, with_exampl
     if name == "examples":
         return _examples_words(value, with_examples=with_examples)
     if name == "fit":
-        return _("%(units)s units of %(samples)s samples on dev") % {
+        return _("%(units)s units of %(samples)s samples in the dev set") % {
             "units": value["units"],
             "samples": value["samples"],
         }
@@ -115,7 +115,7 @@ def _examples_words(examples: Mapping[str, Any], *, with_examples: bool) -> str:
     if not examples["count"]:
         return ""
     if not with_examples:
-        return _("%(n)d, drawn from dev; not shown to you, who may still have to label those samples") % {
+        return _("%(n)d from the dev set; hidden because you may still have to label these samples") % {
             "n": examples["count"]
         }
     return "\n".join(f"{one['sample']}, {one['unit']}: {value_words(one['value'])}" for one in examples["drawn"])
@@ -131,7 +131,7 @@ def _member_line(member: Mapping[str, Any], names: Mapping[str, str]) -> str:
     named = f"{member['judge']} ({member['version']}): {names.get(member['dimension'], member['dimension'])}"
     if "weight" not in member:
         return named
-    flipped = " " + _("flipped") if member.get("direction") == "flipped" else ""
+    flipped = " " + _("reversed") if member.get("direction") == "flipped" else ""
     return f"{number(member['weight'])} × {named}{flipped}"
 
 

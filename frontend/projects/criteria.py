@@ -14,6 +14,7 @@ from django.utils.translation import ngettext
 from annotate.batches.criterion_change_read import Change, Impact, change_between, impact, version_uses, versions_of
 from annotate.batches.relabelling import Relabelled, change_criterion, relabel
 from annotate.models import Criterion
+from annotate.projects.builtin_criteria import builtin_in_language
 from annotate.projects.criteria import add_criteria, check_spec
 from annotate.projects.read import current_criteria, one_criterion
 from frontend.base.pages import ProjectPage, RefusalsShown, project_view, status_of
@@ -56,7 +57,7 @@ def carry(page: ProjectPage, key: str, version: int) -> HttpResponse:
     versions = {criterion.version: criterion for criterion in versions_of(page.project, key)}
     old, new = versions.get(version), max(versions.values(), key=lambda c: c.version)
     if old is None or old == new:
-        raise Http404(_("This criterion has no such earlier version."))
+        raise Http404(_("Earlier version not found for this criterion."))
     return _step(page, old, new, impact(old=old, new=new), [])
 
 
@@ -102,19 +103,19 @@ def _act(page: ProjectPage, old: Criterion, new: Criterion | Mapping[str, Any], 
 
 def _done(page: ProjectPage, done: Relabelled) -> HttpResponse:
     named = {"name": done.criterion.name, "version": done.criterion.version}
-    parts = [_("“%(name)s” is saved as version %(version)d.") % named]
+    parts = [_("“%(name)s” saved as version %(version)d.") % named]
     if done.carried:
         parts.append(
             ngettext("%(n)d label is carried over.", "%(n)d labels are carried over.", done.carried)
             % {"n": done.carried}
         )
     if done.batch is not None:
-        parts.append(_("Batch %(number)d asks for the others.") % {"number": done.batch.number})
+        parts.append(_("Batch %(number)d was created for the rest.") % {"number": done.batch.number})
     if done.waiting:
         parts.append(
             ngettext(
-                "%(n)d unit waits for the reviewers, since nobody is asked about it.",
-                "%(n)d units wait for the reviewers, since nobody is asked about them.",
+                "%(n)d unit needs a reviewer, since no annotator is asked again.",
+                "%(n)d units need a reviewer, since no annotators are asked again.",
                 done.waiting,
             )
             % {"n": done.waiting}
@@ -127,12 +128,12 @@ def change_lines(change: Change) -> list[dict[str, Any]]:
     """What changes, one line each: its name, and how it reads before and after (None: it isn't there)."""
     names = {
         "name": _("Name"),
-        "unit": _("Asked about each"),
+        "unit": _("Applies to"),
         "scale": _("Scale"),
         "prompt": _("Question"),
         "help": _("Help"),
         "required": _("Required"),
-        "cant_tell": _("“Can't tell” is an answer"),
+        "cant_tell": _("Allow “can’t tell”"),
     }
     lines: list[dict[str, Any]] = [
         {"what": names[name], "before": _words(before), "after": _words(after)}
@@ -147,7 +148,7 @@ def change_lines(change: Change) -> list[dict[str, Any]]:
         for option in change.options
     ]
     if change.reordered:
-        lines.append({"what": _("Order of the options"), "before": _("as it was"), "after": _("another one")})
+        lines.append({"what": _("Option order"), "before": _("before"), "after": _("changed")})
     if change.passes is not None:
         before, after = (", ".join(map(str, values)) or _("nothing") for values in change.passes)
         lines.append({"what": _("Passes"), "before": before, "after": after})
@@ -197,7 +198,7 @@ def criterion(page: ProjectPage, key: str) -> HttpResponse:
     if form.is_valid():
         with RefusalsShown(form, show=lambda why: form.add_error(why.details["field"], why.details["problem"])):
             require(criterion=versions[0], **form.cleaned_data, actor=page.user)
-            messages.success(page.request, _("Saved. Looks that are taken from now on use it."))
+            messages.success(page.request, _("Saved. Used by test evaluations from now on."))
             return page.redirect("criterion", key)
     reports: dict[int, list[Any]] = {}
     if page.may("reports.read"):
@@ -228,13 +229,15 @@ def add(page: ProjectPage) -> HttpResponse:
     file_form = CriteriaFileForm(*((page.request.POST, page.request.FILES) if from_file else ()))
     used = file_form if from_file else builtin
     if sent and used.is_valid():
-        given = used.cleaned_data["file" if from_file else "criteria"]
+        given = (
+            used.cleaned_data["file"] if from_file else list(map(builtin_in_language, used.cleaned_data["criteria"]))
+        )
         with RefusalsShown(used):
             added = add_criteria(
                 project=page.project, specs=given if isinstance(given, list) else [given], actor=page.user
             )
             names = ", ".join(criterion.name for criterion in added)
-            messages.success(page.request, _("The project asks: %(names)s.") % {"names": names})
+            messages.success(page.request, _("Criteria added: %(names)s.") % {"names": names})
             return page.redirect("criteria")
     return page.render(
         "projects/criteria_add.html", {"builtin": builtin, "file_form": file_form}, status=status_of(used)
@@ -266,7 +269,7 @@ def _edit(page: ProjectPage, standing: Criterion | None) -> HttpResponse:
             if asked is not None:
                 return asked
             saved = add_criteria(project=page.project, specs=[spec], actor=page.user)[0]
-            said = _("“%(name)s” is saved as version %(version)d.")
+            said = _("“%(name)s” saved as version %(version)d.")
             messages.success(page.request, said % {"name": saved.name, "version": saved.version})
             return page.redirect("criteria")
     context: dict[str, Any] = {

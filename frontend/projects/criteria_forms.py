@@ -21,16 +21,18 @@ BLANK_ROWS = 6
 
 class CriterionForm(forms.Form):
     key = forms.SlugField(
-        label=_("Key"), max_length=60, help_text=_("What files and commands call it, such as “support”. It stays.")
+        label=_("Key"),
+        max_length=60,
+        help_text=_("Name in files and commands, such as “support”. Can’t be changed later."),
     )
-    name = forms.CharField(label=_("Name"), max_length=120, required=False, help_text=_("Empty: made from the key."))
-    unit = forms.ChoiceField(label=_("Asked about each"), choices=UnitKind.choices)
+    name = forms.CharField(label=_("Name"), max_length=120, required=False, help_text=_("Leave empty to use the key."))
+    unit = forms.ChoiceField(label=_("Applies to"), choices=UnitKind.choices)
     scale = forms.ChoiceField(
         label=_("Scale"),
         choices=Scale.choices,
         help_text=_(
-            "Binary: two options. Nominal: options without an order. Ordinal: options from worst to best. "
-            "Interval: numbers with even steps; without options, any number."
+            "Binary: two options. Nominal: unordered options. Ordinal: options from worst to best. Interval: "
+            "evenly spaced numbers, or any number if there are no options."
         ),
     )
     prompt = forms.CharField(label=_("Question"), widget=forms.Textarea({"rows": 2}))
@@ -38,27 +40,27 @@ class CriterionForm(forms.Form):
         label=_("Help"), required=False, widget=forms.Textarea({"rows": 2}), help_text=_("Shown below the question.")
     )
     required = forms.BooleanField(
-        label=_("Every unit must get a value before a task can be submitted"), required=False, initial=True
+        label=_("Require a value for every unit before submission"), required=False, initial=True
     )
     cant_tell = forms.BooleanField(
-        label=_("“Can't tell” is an answer"),
+        label=_("Allow “can’t tell”"),
         required=False,
         initial=True,
-        help_text=_("With a reason. It is no vote; a unit that ends short of votes goes to a reviewer."),
+        help_text=_("Requires a reason and doesn’t count as a vote. Units short of votes go to a reviewer."),
     )
 
 
 class OptionForm(forms.Form):
     value = forms.CharField(label=_("Value"), required=False, max_length=200)
     label = forms.CharField(label=pgettext_lazy("of an option", "Label"), required=False, max_length=200)
-    hotkey = forms.CharField(label=pgettext_lazy("on the keyboard", "Key"), required=False, max_length=1)
+    hotkey = forms.CharField(label=pgettext_lazy("on the keyboard", "Shortcut"), required=False, max_length=1)
     help = forms.CharField(label=_("Help"), required=False, max_length=2000)
     passes = forms.BooleanField(label=_("Pass"), required=False)
 
     def clean(self) -> dict[str, Any]:
         given: dict[str, Any] = super().clean() or {}
         if not given.get("value") and any(given.get(name) for name in ("label", "hotkey", "help", "passes")):
-            self.add_error("value", _("An option needs a value."))
+            self.add_error("value", _("Enter a value for this option."))
         return given
 
 
@@ -70,7 +72,7 @@ OptionFormSet = forms.formset_factory(
 class CriteriaFileForm(forms.Form):
     file = JSONUpload(
         label=_("Criteria from a JSON file"),
-        help_text=_("One criterion or a list of them, as in project.json."),
+        help_text=_("One criterion or a list, as in project.json."),
         widget=forms.FileInput({"accept": ".json,application/json"}),
     )
 
@@ -88,16 +90,16 @@ class RequirementForm(forms.Form):
 
     measure = forms.ChoiceField(label=_("Figure"), choices=Measure.choices)
     bar = forms.FloatField(
-        label=_("At least"),
-        help_text=_("Of kappa 0.4 is common. Less a person’s, −0.05 is: at most 0.05 below people."),
+        label=_("Minimum"),
+        help_text=_("For kappa, 0.4 is common. For judge − person, −0.05 is common (at most 0.05 below an annotator)."),
     )
     risk = forms.FloatField(
-        label=_("Wrong at most, where it decides alone"),
-        help_text=_("As a share: of what people fail it passes no more, and of what they pass it fails no more."),
+        label=_("Maximum error when deciding alone"),
+        help_text=_("Maximum share of human fails it may pass, and of human passes it may fail."),
     )
     coverage = forms.FloatField(
-        label=_("Scored at least"),
-        help_text=_("As a share of the labelled units. What a judge leaves out counts as wrong."),
+        label=_("Minimum share scored"),
+        help_text=_("Share of the labelled units. Units without a score count as wrong."),
     )
 
 
@@ -141,26 +143,28 @@ class ChangeForm(forms.Form):
     """What only the admin knows about a change, and who gives the touched labels anew."""
 
     same_meaning = forms.BooleanField(
-        label=_("Only the wording changes; what is asked stays the same"),
+        label=_("Only the wording changes, not the meaning"),
         required=False,
-        help_text=_("Labels that only the wording touches are kept then."),
+        help_text=_("Labels affected only by the wording are then kept."),
     )
     reason = forms.CharField(
-        label=_("Why the meaning stays"),
+        label=_("Reason"),
         required=False,
         max_length=MAX_REASON,
-        help_text=_("The trail keeps it."),
+        help_text=_("Recorded in the audit log."),
         widget=forms.TextInput,
     )
     only_some = forms.BooleanField(
-        label=_("Only some labels can be the new option now"),
+        label=_("Limit which labels might change to the new option"),
         required=False,
-        help_text=_("Otherwise every label is asked again, since each might be."),
+        help_text=_("Otherwise annotators are asked again for every label."),
     )
     maybe_new = forms.MultipleChoiceField(
-        label=_("Those that say"), required=False, widget=forms.CheckboxSelectMultiple
+        label=_("Labels with the value"), required=False, widget=forms.CheckboxSelectMultiple
     )
-    due_date = forms.DateField(label=_("New labels due"), required=False, widget=forms.DateInput({"type": "date"}))
+    due_date = forms.DateField(
+        label=_("Due date for new labels"), required=False, widget=forms.DateInput({"type": "date"})
+    )
 
     def __init__(self, project: Project, shown: Impact, *args: Any, **kwargs: Any) -> None:
         """shown: the change without any choice, which says what there is to choose."""
@@ -174,18 +178,18 @@ class ChangeForm(forms.Form):
             del self.fields["only_some"], self.fields["maybe_new"]
         else:
             self.fields["maybe_new"].choices = [  # type: ignore[attr-defined]
-                (key, shown.values[int(key)].label or _("can't tell")) for key in self._values
+                (key, shown.values[int(key)].label or _("can’t tell")) for key in self._values
             ]
         self._people = {
             member.user.username: member.user
             for member in members_of(project)
             if member.is_active and member.user.is_active
         }
-        choices = [("", _("nobody: the reviewers decide")), *((name, user.name) for name, user in self._people.items())]
+        choices = [("", _("No one: reviewers decide")), *((name, user.name) for name, user in self._people.items())]
         self.left_behind = shown.left_behind
         for person in self.left_behind:
             self.fields[f"hand_to_{person.rater_id}"] = forms.ChoiceField(
-                label=_("Instead of %(name)s, who can't be asked") % {"name": person.name},
+                label=_("Replacement for %(name)s") % {"name": person.name},
                 choices=choices,
                 required=False,
             )

@@ -26,7 +26,7 @@ from annotate.files.problems import RowError
 from annotate.files.strict_json import parse_document
 from annotate.models import Label, Membership, Project, User
 from annotate.models.project import Role, UnitKind
-from annotate.projects.builtin_criteria import BUILTIN_CRITERIA
+from annotate.projects.builtin_criteria import BUILTIN_CRITERIA, builtin_in_language
 from annotate.projects.read import current_criteria, projects_of
 from annotate.projects.trail_read import kinds_of
 from annotate.projects.write import change_project, create_project
@@ -42,8 +42,7 @@ def builtin_choices(taken: set[str] = frozenset()) -> list[tuple[str, str]]:  # 
     """Built-in criteria that a project doesn't have yet, each with the unit it is asked about."""
     return [
         (key, f"{spec['name']} ({UnitKind(spec['unit']).label.lower()}) – {spec['prompt']}")
-        for key, spec in BUILTIN_CRITERIA.items()
-        if key not in taken
+        for key, spec in ((key, builtin_in_language(key)) for key in BUILTIN_CRITERIA if key not in taken)
     ]
 
 
@@ -367,7 +366,11 @@ def new_project(request: HttpRequest) -> HttpResponse:
     used = file_form if from_file else form
     if sent and used.is_valid():
         fields = used.cleaned_data
-        spec = fields["file"] if from_file else {key: fields[key] for key in ("name", "guidelines", "criteria")}
+        if from_file:
+            spec = fields["file"]
+        else:
+            chosen = [builtin_in_language(key) for key in fields["criteria"]]
+            spec = {"name": fields["name"], "guidelines": fields["guidelines"], "criteria": chosen}
         with RefusalsShown(used):
             project = create_project(slug=fields["slug"], spec=spec, created_by=request.user)
             messages.success(request, _("“%(name)s” created. Next: import samples.") % {"name": project.name})

@@ -32,7 +32,7 @@ def checks_of(judge: Judge) -> QuerySet[Run]:
 
 
 def one_check(judge: Judge, run_id: int) -> Run:
-    return first_or_raise(checks_of(judge).filter(pk=run_id), Http404(_("This judge has no such check.")))
+    return first_or_raise(checks_of(judge).filter(pk=run_id), Http404(_("Test not found for this judge.")))
 
 
 def canary_result(run: Run, *, reader: Reader) -> dict[str, Any]:

@@ -119,9 +119,8 @@ def _planned(version: JudgeVersion, samples: Any, seed: Any) -> dict[str, Any]:
         raise Invalid(
             "no_canaries",
             _(
-                "Canaries are texts that ask a model for a value. Only LLM judges can be checked with them: of a RAGAS "
-                "judge the prompts and the reading of replies are the library’s, and other judges reckon and follow "
-                "no instruction."
+                "Only LLM judges can be tested for prompt injection. RAGAS judges use the library’s prompts, and "
+                "other judges follow no instructions."
             ),
         )
     check_sample_count(samples, MOST_SAMPLES)
@@ -135,8 +134,8 @@ def _planned(version: JudgeVersion, samples: Any, seed: Any) -> dict[str, Any]:
         raise Conflict(
             "no_samples",
             _(
-                "There is no sample that this judge could be asked about. Of samples that people labelled only those "
-                "are asked about that a report has put on dev."
+                "No samples for this judge to score. Labelled samples are used only if a report assigned them to the "
+                "dev set."
             ),
         )
     return {

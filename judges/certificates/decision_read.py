@@ -72,7 +72,7 @@ def standing_of(*, project: Project, criterion_key: str, judge_name: str, dimens
     """
     criterion = criterion_named(project, criterion_key)
     named = {"project": project.slug, "judge": judge_name}
-    unknown = Invalid("unknown_judge", _("“%(project)s” has no judge “%(judge)s”.") % named)
+    unknown = Invalid("unknown_judge", _("Judge “%(judge)s” not found in “%(project)s”.") % named)
     judge = first_or_raise(Judge.objects.filter(project=project, name=judge_name), unknown)
     certificate = _latest(criterion, judge, dimension)
     if certificate is None:
@@ -271,7 +271,7 @@ def _latest(criterion: Criterion, judge: Judge, dimension: str | None) -> Certif
         found = found.filter(look__dimension=dimension)
     names = sorted(found.order_by().values_list("look__dimension", flat=True).distinct())
     if len(names) > 1:
-        said = _("“%(judge)s” was certified for %(names)s: say which one is meant.")
+        said = _("“%(judge)s” is certified for %(names)s. Specify which one.")
         raise Invalid("unclear_dimension", said % {"judge": judge.name, "names": ", ".join(names)})
     parts = ("look__criterion__project", "look__judge", "look__version", "created_by")
     # Which samples a look rests on is long, and seldom asked for.
@@ -296,7 +296,7 @@ def _changed(criterion: Criterion, judge: Judge, certificate: Certificate) -> tu
         return None
     given |= {"certified": look.version.label, "now": "" if current is None else current.label}
     if current is None:
-        said = _("Certificate %(n)s is for version “%(certified)s” of “%(judge)s”, which has no version in use now.")
+        said = _("Certificate %(n)s is for version “%(certified)s” of “%(judge)s”, which has no active version now.")
     elif current.label == look.version.label:
         said = _(
             "Certificate %(n)s is for version “%(certified)s” of “%(judge)s”, which is now “%(now)s”, with another "
@@ -356,7 +356,7 @@ def _drifted(certificate: Certificate, drift: Drift | None) -> tuple[str, str] |
     if drift is not None and drift.alarm is not None:
         return "drift", f"{_('Certificate %(n)s no longer holds.') % given} {drift_sentence(drift)}"
     if drift is not None and drift.streaks:
-        unclear = _("Whether certificate %(n)s still holds cannot be told.") % given
+        unclear = _("It can’t be determined whether certificate %(n)s is still valid.") % given
         return "drift_or_streak", f"{unclear} {drift_sentence(drift)}"
     return None if drift is None else _unscored(certificate, drift)
 
@@ -367,8 +367,8 @@ def _unscored(certificate: Certificate, drift: Drift) -> tuple[str, str] | None:
     if drift.groups < FEWEST_GROUPS or drift.scored >= least * drift.audits:
         return None
     said = _(
-        "Whether certificate %(n)s still holds cannot be told. The judge scored %(scored)s of %(audits)s units that "
-        "people audited since; at least %(least)s is asked for: run it on the others."
+        "It can’t be determined whether certificate %(n)s is still valid. The judge scored %(scored)s of %(audits)s "
+        "units audited since; at least %(least)s is needed. Run it on the rest."
     )
     given = {"n": certificate.number, "scored": drift.scored, "audits": drift.audits}
     return "audits_unscored", said % {**given, "least": f"{100 * least:g}%"}

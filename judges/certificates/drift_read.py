@@ -109,15 +109,15 @@ def _unscored(drift: Drift) -> list[str]:
     said, not_asked = [], drift.audits - drift.scored - drift.failed
     if drift.failed:
         text = ngettext(
-            "%(n)s audited unit that it could not score counts as wrong.",
-            "%(n)s audited units that it could not score count as wrong.",
+            "%(n)s audited unit without a score counts as wrong.",
+            "%(n)s audited units without a score count as wrong.",
             drift.failed,
         )
         said.append(text % {"n": drift.failed})
     if not_asked:
         text = ngettext(
-            "%(n)s audited unit is left out: the judge was not asked about it.",
-            "%(n)s audited units are left out: the judge was not asked about them.",
+            "%(n)s audited unit is excluded: the judge has not processed it.",
+            "%(n)s audited units are excluded: the judge has not processed them.",
             not_asked,
         )
         said.append(text % {"n": not_asked})
@@ -126,7 +126,7 @@ def _unscored(drift: Drift) -> list[str]:
 
 def _watched(drift: Drift) -> str:
     if drift.certified is None:
-        return _("Drift is not watched: the certified error rate has no upper bound below 1.")
+        return _("Drift is not monitored: the certified error rate has no upper bound below 1.")
     given: dict[str, object] = {"certified": figure(drift.certified)}
     if not drift.units or drift.error is None:
         return _("No audits to go by yet, so no drift can show (certified was at most %(certified)s).") % given

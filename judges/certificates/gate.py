@@ -54,7 +54,7 @@ def gate(
 def held_to(found: Standing, min_kappa: float | None) -> Gate:
     """The gate, for what is known of the judge already."""
     if min_kappa is not None and not -1 <= min_kappa <= 1:
-        raise Invalid("bad_min_kappa", _("min_kappa: a number from -1 to 1."))
+        raise Invalid("bad_min_kappa", _("min_kappa: must be a number from -1 to 1."))
     if min_kappa is not None and found.decision is not None:
         _require_kappa(found)
     code, sentence = found.refusal or _passed(found, min_kappa)

@@ -44,7 +44,7 @@ def look_at_test(
             names = ", ".join(one.dimension for one in evidence.judges) or "nothing on this kind of unit"
             raise Invalid(
                 "unclear_dimension",
-                _("“%(judge)s” measures %(names)s: say which one is meant.") % {"judge": judge_name, "names": names},
+                _("“%(judge)s” measures %(names)s. Specify which one.") % {"judge": judge_name, "names": names},
             )
         said = offered[0]
         # Only what a look rests on: a label given anew with the same value must not make another look, which costs.
@@ -74,7 +74,8 @@ def look_at_test(
         if expected not in (None, number):
             raise Conflict(
                 "looked_meanwhile",
-                _("Somebody looked in between: yours would be look %(number)s now.") % {"number": number},
+                _("Another test evaluation was run in the meantime. Yours would now be number %(number)s.")
+                % {"number": number},
             )
         reference = alignment.report.reference_of(replace(rests_on, drawn_by=evidence.drawn_by))
         found = alignment.report.looked(
@@ -87,7 +88,7 @@ def look_at_test(
             # Without a drawn label nothing is decided, so a look would be spent for nothing.
             reason = found.row["figure"]["reason"]
         if reason is not None:
-            raise Conflict("nothing_to_see", _("Nothing was looked at: %(reason)s.") % {"reason": in_words(reason)})
+            raise Conflict("nothing_to_see", _("Test evaluation not run: %(reason)s.") % {"reason": in_words(reason)})
         version = JudgeVersion.objects.get(
             judge__project_id=criterion.project_id, judge__name=judge_name, label=said.version
         )
@@ -142,14 +143,14 @@ def issue_certificate(*, look: Look, user: User | None = None) -> Certificate:
         if look.is_out_of_date:
             raise Conflict(
                 "out_of_date",
-                _("Look %(number)s is out of date: what a look promises has changed since. Look again.")
+                _("Test evaluation %(number)s is outdated: its guarantees have changed since. Run a new one.")
                 % {"number": look.number},
             )
         later = later_look(look)
         if later is not None:
             raise Conflict(
                 "not_the_latest",
-                _("Look %(number)s is not the latest with this judge; look %(last)s is.")
+                _("Test evaluation %(number)s is not this judge’s latest. Use test evaluation %(last)s.")
                 % {"number": look.number, "last": later.number},
             )
         number = (Certificate.objects.filter(project=project).aggregate(last=Max("number"))["last"] or 0) + 1

@@ -89,4 +89,4 @@ def locked_samples(project: Project, sample_ids: Collection[int], *, reader: Rea
 
 
 def why_locked() -> str:
-    return _("What judges said about this sample stays closed: it is kept for looks at test, or may be.")
+    return _("Judge results for this sample are locked: it is, or may be, in the test set.")

@@ -44,7 +44,7 @@ def require(
     Raises Invalid, naming the field, for what is no measure or lies outside its range.
     """
     if measure not in Measure.values:
-        raise _bad("measure", _("one of %(known)s.") % {"known": ", ".join(Measure.values)})
+        raise _bad("measure", _("must be one of %(known)s.") % {"known": ", ".join(Measure.values)})
     lowest = LOWEST_BAR[Measure(measure)]
     given = {
         "measure": measure,
@@ -71,7 +71,7 @@ def require(
 
 def _within(field: str, value: Any, low: float, below: float, range_in_words: str) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float) or not low <= value < below:
-        raise _bad(field, _("a number, %(range)s") % {"range": range_in_words})
+        raise _bad(field, _("must be a number, %(range)s") % {"range": range_in_words})
     return float(value)
 
 

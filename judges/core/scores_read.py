@@ -93,7 +93,9 @@ def judge_scores(
         names: Sequence[str] = list(judges.values_list("name", flat=True))
         if judge_name not in names:
             known = ", ".join(names) or "none yet"
-            raise Invalid("unknown_judge", f"“{criterion.project.slug}” has no judge “{judge_name}”. Judges: {known}.")
+            raise Invalid(
+                "unknown_judge", f"Judge “{judge_name}” not found in “{criterion.project.slug}”. Judges: {known}."
+            )
         judges = judges.filter(name=judge_name)
     current, earlier = [], []
     for candidates in _series_by_judge(_scores_against(criterion).filter(version__judge__in=judges)):

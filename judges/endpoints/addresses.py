@@ -109,28 +109,28 @@ class Target:
 def read_url(text: object) -> Target:
     """Raises AddressRefused for anything but http(s)://host[:port][/path]. Looks nothing up."""
     if not isinstance(text, str) or not text.strip():
-        raise _refused(_("Base URL: write one, such as https://api.openai.com/v1."))
+        raise _refused(_("Base URL: required, such as https://api.openai.com/v1."))
     text = text.strip()
     if len(text) > LONGEST_URL:
-        raise _refused(_("Base URL: write one of at most %(most)d characters.") % {"most": LONGEST_URL})
+        raise _refused(_("Base URL: must be at most %(most)d characters.") % {"most": LONGEST_URL})
     if not text.isprintable() or re.search(r"[\s\\<>\"`{}|^]", text):
-        raise _refused(_("Base URL: it has a blank or a character that no URL has."))
+        raise _refused(_("Base URL: must not contain spaces or invalid characters."))
     try:
         parts = urlsplit(text)
         port = parts.port
     except ValueError:
-        raise _refused(_("Base URL: it can’t be read. It looks like https://host:port/v1.")) from None
+        raise _refused(_("Base URL: must look like https://host:port/v1.")) from None
     if parts.scheme not in _PORTS or not text.lower().startswith((f"{parts.scheme}://",)):
-        raise _refused(_("Base URL: it begins with http:// or https://."))
+        raise _refused(_("Base URL: must begin with http:// or https://."))
     if "@" in parts.netloc:
-        raise _refused(_("Base URL: a user name or a password has no place in it; give the key as a key."))
+        raise _refused(_("Base URL: must not contain a user name or password. Enter the key as a key."))
     if "?" in text or "#" in text:
-        raise _refused(_("Base URL: nothing comes after the path, neither “?” nor “#”."))
+        raise _refused(_("Base URL: must end with the path, without “?” or “#”."))
     if port == 0 or (port is None and parts.netloc.rstrip("]").endswith(":") and not parts.netloc.endswith("]")):
-        raise _refused(_("Base URL: the port is a number from 1 to 65535."))
+        raise _refused(_("Base URL: the port must be a number from 1 to 65535."))
     path = parts.path.rstrip("/")
     if "//" in path or any(part in (".", "..") for part in path.split("/")) or not path.isascii() or "%" in path:
-        raise _refused(_("Base URL: the path may have no dots, percent signs or empty parts."))
+        raise _refused(_("Base URL: the path must not contain dot segments, percent signs or empty segments."))
     return Target(parts.scheme, _host(parts.hostname or ""), port or _PORTS[parts.scheme], path)
 
 
@@ -154,12 +154,12 @@ def _host(text: str) -> str:
         try:
             return str(IPv4Address(host))
         except ValueError:
-            raise _refused(_("Base URL: write an IP address as four numbers, like 192.0.2.1.")) from None
+            raise _refused(_("Base URL: an IP address must be four numbers, such as 192.0.2.1.")) from None
     return host
 
 
 def _no_host() -> str:
-    raise _refused(_("Base URL: this is no host name and no IP address."))
+    raise _refused(_("Base URL: must have a valid host name or IP address."))
 
 
 def addresses_of(host: str, port: int) -> list[str]:
@@ -170,12 +170,12 @@ def addresses_of(host: str, port: int) -> list[str]:
     try:
         found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
     except (OSError, UnicodeError):
-        raise AddressRefused("unknown_host", _("The endpoint’s host is not known here.")) from None
+        raise AddressRefused("unknown_host", _("The endpoint’s host was not found.")) from None
     addresses = list(dict.fromkeys(str(entry[4][0]) for entry in found))
     for address in addresses:
         _check_address(address, host, port)
     if not addresses:
-        raise AddressRefused("unknown_host", _("The endpoint’s host is not known here."))
+        raise AddressRefused("unknown_host", _("The endpoint’s host was not found."))
     return addresses
 
 
@@ -190,8 +190,8 @@ def _check_address(address: str, host: str, port: int) -> None:
                 raise AddressRefused(
                     "private_address",
                     _(
-                        "The endpoint’s host is within this machine or its network. Only the operator can allow it, by "
-                        "the setting JUDGE_PRIVATE_HOSTS."
+                        "The endpoint’s host is on the local network. The server administrator can allow it in "
+                        "JUDGE_PRIVATE_HOSTS."
                     ),
                 )
         elif isinstance(ip, IPv6Address) and ip not in _UNICAST and not _is_wrapped(ip):
@@ -225,4 +225,4 @@ def _refused(message: str) -> AddressRefused:
 
 
 def _not_allowed() -> AddressRefused:
-    return AddressRefused("address_not_allowed", _("The endpoint’s host has an address that may never be reached."))
+    return AddressRefused("address_not_allowed", _("The endpoint’s host has an address that is not allowed."))

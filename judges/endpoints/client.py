@@ -80,7 +80,7 @@ class Client:
         try:
             reply, latency = self._transport.send("POST", path, content)
         except BadRequest as failure:
-            not_known = _("Perhaps it doesn’t know the model, or one of these: %(options)s.") % {
+            not_known = _("The model or one of these may be unsupported: %(options)s.") % {
                 "options": ", ".join(sorted(options))
             }
             raise CallFailed(failure.status, f"{failure.detail} {not_known}") from None

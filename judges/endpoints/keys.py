@@ -49,19 +49,19 @@ class Unreadable(Exception):
 def check_key(key: object) -> str:
     """The key as it is sent. Raises Invalid, which doesn't repeat it."""
     if not isinstance(key, str) or not key.strip():
-        raise Invalid("bad_key", _("Key: write one, or choose that there is none."))
+        raise Invalid("bad_key", _("Key: required, unless you choose “No key”."))
     key = key.strip()
     if len(key) > LONGEST_KEY or not re.fullmatch(r"[\x21-\x7e]+", key):
         raise Invalid(
-            "bad_key", _("Key: at most %(most)d letters, digits and signs, no blanks.") % {"most": LONGEST_KEY}
+            "bad_key",
+            _("Key: must be at most %(most)d letters, digits and symbols, without spaces.") % {"most": LONGEST_KEY},
         )
     if not _is_no_word(key):
         raise Invalid(
             "short_key",
             _(
-                "Key: at least %(fewest)d letters and digits, and both letters and digits if there are fewer than "
-                "%(long)d. A simpler one can’t be told from words of a reply, and would be shown if the endpoint "
-                "repeats it."
+                "Key: must have at least %(fewest)d letters and digits, and both kinds if fewer than %(long)d. "
+                "Simpler keys can’t be recognised and hidden in replies."
             )
             % {"fewest": FEWEST_LETTERS, "long": SHOWN_FROM},
         )
@@ -79,13 +79,13 @@ def check_variable(name: object, target: Target) -> str:
     if not isinstance(name, str) or not _VARIABLE.fullmatch(name.strip()) or name.strip().endswith(HOSTS_SUFFIX):
         raise Invalid(
             "bad_key_variable",
-            _("Environment variable: its name begins with JUDGE_KEY_, then capital letters, digits and “_”."),
+            _("Environment variable: must be JUDGE_KEY_ followed by capital letters, digits and “_”."),
         )
     name = name.strip()
     if not _may_go_to(name, target):
         raise Invalid(
             "key_not_for_host",
-            _("The operator keeps the key %(name)s for other hosts than “%(host)s”.")
+            _("The server administrator doesn’t allow the key %(name)s for “%(host)s”.")
             % {"name": name, "host": target.host},
         )
     return name
@@ -135,12 +135,12 @@ def key_of_endpoint(endpoint: Endpoint) -> Secret | None:
         except Unreadable:
             raise StopRun(
                 "unreadable_key",
-                _("The stored key can’t be read: this installation’s keys have changed since. Write it anew."),
+                _("The stored key can’t be decrypted because this installation’s keys have changed. Enter it again."),
             ) from None
     name = endpoint.key_variable
     value = os.environ.get(name, "").strip()
     if not value:
-        raise StopRun("no_key", _("The environment variable %(name)s is not set here.") % {"name": name})
+        raise StopRun("no_key", _("The environment variable %(name)s is not set.") % {"name": name})
     try:
         check_variable(name, read_url(endpoint.base_url))
         return Secret(check_key(value))

@@ -123,7 +123,7 @@ class _Stream(NetworkStream):
         except ssl.SSLCertVerificationError:
             self.close()
             raise StopRun(
-                "bad_certificate", _("The endpoint’s certificate is not valid for its name, or not trusted here.")
+                "bad_certificate", _("The endpoint’s TLS certificate doesn’t match its name or is not trusted.")
             ) from None
         except TimeoutError:
             self.close()

@@ -18,4 +18,4 @@ def endpoints_of(project: Project) -> QuerySet[Endpoint]:
 
 
 def one_endpoint(project: Project, name: str) -> Endpoint:
-    return first_or_raise(endpoints_of(project).filter(name=name), Http404(_("This project has no such endpoint.")))
+    return first_or_raise(endpoints_of(project).filter(name=name), Http404(_("Endpoint not found in this project.")))

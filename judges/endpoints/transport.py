@@ -73,7 +73,7 @@ class EndpointTransport:
         except httpcore2.ConnectError:
             raise TryLater(ScoreStatus.ERROR, _("The endpoint could not be reached.")) from None
         except (httpcore2.NetworkError, httpcore2.ProtocolError):
-            words = _("The connection to the endpoint broke, or it spoke no HTTP.")
+            words = _("The connection to the endpoint failed, or it doesn’t use HTTP.")
             raise TryLater(ScoreStatus.ERROR, words, may_be_paid=True) from None
         if not 200 <= status < 300:
             raise _trouble(status, headers)
@@ -169,26 +169,26 @@ def _trouble(status: int, headers: dict[str, str]) -> CallFailed | StopRun:
     if 300 <= status < 400:
         return StopRun(
             "redirect",
-            _("The endpoint answers with a redirect (%(status)d), and those are not followed. Is the base URL right?")
+            _("The endpoint redirected the request (%(status)d), which is not followed. Check the base URL.")
             % {"status": status},
         )
     if status in (HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN):
-        return StopRun("refused_key", _("The endpoint refuses the key (%(status)d).") % {"status": status})
+        return StopRun("refused_key", _("The endpoint rejected the key (%(status)d).") % {"status": status})
     if status == HTTPStatus.REQUEST_TIMEOUT:
-        return TryLater(ScoreStatus.TIMEOUT, _("The endpoint gave up waiting (408)."), retry_after(headers))
+        return TryLater(ScoreStatus.TIMEOUT, _("The endpoint timed out (408)."), retry_after(headers))
     if status == HTTPStatus.TOO_MANY_REQUESTS:
-        return TryLater(ScoreStatus.ERROR, _("The endpoint wants fewer requests (429)."), retry_after(headers))
+        return TryLater(ScoreStatus.ERROR, _("Rate limit reached (429)."), retry_after(headers))
     if status >= HTTPStatus.INTERNAL_SERVER_ERROR:
-        words = _("The endpoint has trouble of its own (%(status)d).") % {"status": status}
+        words = _("Endpoint server error (%(status)d).") % {"status": status}
         # A gateway gave up waiting; the model behind it may not have.
         is_late = status == HTTPStatus.GATEWAY_TIMEOUT
         return TryLater(ScoreStatus.ERROR, words, retry_after(headers), may_be_paid=is_late)
     if status == HTTPStatus.NOT_FOUND:
         return CallFailed(
-            ScoreStatus.ERROR, _("The endpoint knows no such address or model (404). Is the base URL right?")
+            ScoreStatus.ERROR, _("Address or model not found at the endpoint (404). Check the base URL and the model.")
         )
     is_bad = status in (HTTPStatus.BAD_REQUEST, HTTPStatus.UNPROCESSABLE_ENTITY)
-    words = _("The endpoint refused the request (%(status)d).") % {"status": status}
+    words = _("The endpoint rejected the request (%(status)d).") % {"status": status}
     return (BadRequest if is_bad else CallFailed)(ScoreStatus.ERROR, words)
 
 

@@ -43,7 +43,7 @@ def create_endpoint(*, project: Project, actor: User | None = None, **fields: An
     _check_known(fields)
     endpoint = Endpoint(project=project, name=name, created_by=actor)
     if fields.get("base_url") is None:
-        raise _invalid("base_url", "missing_field", _("Base URL: write one, such as https://api.openai.com/v1."))
+        raise _invalid("base_url", "missing_field", _("Base URL: required, such as https://api.openai.com/v1."))
     target = _set_plain(endpoint, fields)
     assert target is not None
     if any(fields.get(field) for field in KEY):
@@ -51,7 +51,7 @@ def create_endpoint(*, project: Project, actor: User | None = None, **fields: An
     with transaction.atomic():
         Project.objects.select_for_update(no_key=True).get(pk=project.pk)
         if project.endpoints.filter(name=name).exists():
-            raise Conflict("name_taken", _("There is an endpoint “%(name)s” already.") % {"name": name}, field="name")
+            raise Conflict("name_taken", _("Endpoint “%(name)s” already exists.") % {"name": name}, field="name")
         endpoint.save(force_insert=True)
         note(
             actor=actor,
@@ -78,7 +78,7 @@ def change_endpoint(
         if endpoint.revision != expected_revision:
             raise Stale(
                 "stale",
-                _("The endpoint was changed meanwhile. Look at it, then change it."),
+                _("The endpoint was changed in the meantime. Reload it, then change it."),
                 current=endpoint,
                 yours={name: str(value) for name, value in fields.items() if name != "key"},
             )
@@ -115,7 +115,7 @@ def delete_endpoint(*, endpoint: Endpoint, actor: User | None = None) -> None:
         if versions:
             raise Conflict(
                 "endpoint_in_use",
-                _("“%(name)s” stays: versions of judges ask there (%(versions)s).")
+                _("“%(name)s” can’t be deleted: judge versions use it (%(versions)s).")
                 % {"name": endpoint.name, "versions": versions},
                 versions=versions,
             )
@@ -145,10 +145,7 @@ def _take_from_old_host(endpoint: Endpoint, fields: Mapping[str, Any], target: T
         raise _invalid(
             "key",
             "key_needed",
-            _(
-                "The key was given for another host, so it is not sent to %(host)s. Give the key for that one, or say "
-                "that there is none."
-            )
+            _("The key belongs to another host and is not sent to %(host)s. Enter a key for it, or choose “No key”.")
             % {"host": target.shown_host},
         )
     _erase_key(endpoint)
@@ -167,7 +164,7 @@ def _set_key(endpoint: Endpoint, fields: Mapping[str, Any], target: Target) -> N
     if source not in KeySource.values:
         raise _invalid("key_source", "bad_key_source", f"key_source: one of {', '.join(KeySource.values)}.")
     if (key and source != KeySource.STORED) or (variable and source != KeySource.ENVIRONMENT):
-        raise _invalid("key_source", "two_keys", _("Key: give one, or the name of a variable that has one, not both."))
+        raise _invalid("key_source", "two_keys", _("Key: give either a key or the name of a variable, not both."))
     if source == KeySource.STORED:
         if not key and endpoint.key_source == KeySource.STORED:
             return
@@ -211,7 +208,9 @@ def _check_known(fields: Mapping[str, Any]) -> None:
 def _check_name(name: object) -> str:
     if not isinstance(name, str) or not re.fullmatch(r"[a-z0-9][a-z0-9_-]{0,59}", name.strip()):
         raise _invalid(
-            "name", "bad_name", _("Name: at most 60 small letters, digits, “-” and “_”, such as openai or vllm-local.")
+            "name",
+            "bad_name",
+            _("Name: must be at most 60 lowercase letters, digits, “-” and “_”, such as openai or vllm-local."),
         )
     return name.strip()
 
@@ -244,7 +243,7 @@ def _price(name: str, value: object) -> Decimal | None:
 
 def _currency(value: object) -> str:
     if not isinstance(value, str) or not re.fullmatch(r"[A-Za-z]{3}", value.strip()):
-        raise _invalid("currency", "bad_currency", _("Currency: three letters, such as USD, EUR or CNY."))
+        raise _invalid("currency", "bad_currency", _("Currency: must be three letters, such as USD, EUR or CNY."))
     return value.strip().upper()
 
 
@@ -309,16 +308,16 @@ def try_endpoint(*, endpoint: Endpoint, model: str | None = None) -> Trial:
 
 def _of_answer(reply: Answered) -> Trial:
     if reply.raw is not None:
-        status, message = "parse_error", _("Something answers there, but it doesn’t speak the OpenAI protocol.")
+        status, message = "parse_error", _("The server responds, but is not OpenAI-compatible.")
     elif reply.refusal:
-        status, message = "refused", _("The model answers, and refuses a harmless question.")
+        status, message = "refused", _("The model responds, but refused a harmless question.")
     elif reply.finish_reason == "length":
-        status, message = "truncated", _("The model answers, but it was cut off after 50 tokens.")
+        status, message = "truncated", _("The model responds, but the reply was cut off after 50 tokens.")
     elif not _keeps_to_schema(reply.text or ""):
         status = "parse_error"
-        message = _("The model answers, but not in the form that was asked for: judges might not understand it.")
+        message = _("The model responds, but not in the requested format. Judges may not be able to parse its replies.")
     else:
-        status, message = "ok", _("The model answers, in the form that was asked for.")
+        status, message = "ok", _("The model responds in the requested format.")
     return Trial(
         works=status == "ok",
         status=status,
@@ -339,10 +338,10 @@ def _keeps_to_schema(text: str) -> bool:
 
 def _of_models(names: tuple[str, ...] | None) -> Trial:
     if names is None:
-        message = _("Something answers there, but it doesn’t list models as the OpenAI protocol does.")
+        message = _("The server responds, but doesn’t list models as OpenAI does.")
         return Trial(works=False, status="parse_error", message=message)
     shown = tuple(name for name in names[:MOST_MODELS] if re.fullmatch(r"[\w.:/@+-]{1,100}", name))
     message = ngettext(
-        "The endpoint answers. It has %(n)d model.", "The endpoint answers. It has %(n)d models.", len(names)
+        "The endpoint responds. It has %(n)d model.", "The endpoint responds. It has %(n)d models.", len(names)
     )
     return Trial(works=True, status="ok", message=message % {"n": len(names)}, models=shown)

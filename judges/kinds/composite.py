@@ -63,22 +63,23 @@ class CompositeKind(Kind):
 def _complete_member(fields: Fields, project: Project, of: Mapping[str, Any], per: str) -> dict[str, Any]:
     unit = of["unit"] if per == "unit" else fields.choice("unit", KIND_ORDER)
     if per == "unit" and fields.raw("unit") not in (None, unit):
-        raise fields.refuse("unit", _("Members are added unit by unit; for means over a sample take per: sample."))
+        raise fields.refuse("unit", _("Members are combined unit by unit. For means over a sample, use per: sample."))
     member, version = member_fields(fields, project, unit, of["dimension"])
     weight = fields.number("weight", low=0, high=_LARGEST_WEIGHT)
     if weight == 0:
-        raise fields.refuse("weight", _("A weight is greater than 0; a member whose score counts against is flipped."))
+        raise fields.refuse(
+            "weight", _("A weight must be greater than 0. Reverse a member whose score counts against.")
+        )
     default = AS_IS if version.judge.higher_is_better else None
     if default is None and fields.raw("direction") is None:
         raise fields.refuse(
             "direction",
-            _("Lower scores of “%(judge)s” are better: say whether it is flipped or taken as_is.")
-            % {"judge": version.judge.name},
+            _("Lower scores of “%(judge)s” are better. Specify flipped or as_is.") % {"judge": version.judge.name},
         )
     direction = fields.choice("direction", (AS_IS, FLIPPED), default=default)
     bounds = _range(fields)
     if direction == FLIPPED and bounds is None:
-        raise fields.refuse("range", _("To be flipped, a score needs the range that it comes from: [low, high]."))
+        raise fields.refuse("range", _("A reversed score needs its range: [low, high]."))
     fields.finish()
     return {**member, "unit": unit, "weight": weight, "direction": direction, "range": bounds}
 
@@ -88,7 +89,7 @@ def _range(fields: Fields) -> list[float] | None:
     if given is None:
         return None
     if not isinstance(given, list) or len(given) != 2:
-        raise fields.refuse("range", _("This takes two numbers: [low, high]."))
+        raise fields.refuse("range", _("Must be two numbers: [low, high]."))
     ends = Fields({"low": given[0], "high": given[1]}, fields.place("range"))
     low, high = (ends.number(end, low=-_LARGEST_BOUND, high=_LARGEST_BOUND) for end in ("low", "high"))
     if low >= high:

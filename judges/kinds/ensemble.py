@@ -39,18 +39,20 @@ class EnsembleKind(Kind):
     def complete(self, config: Any, project: Project) -> dict[str, Any]:
         fields = Fields(config)
         if fields.raw("criterion") is None:
-            raise fields.refuse("criterion", _("An ensemble learns from what people said on a criterion: name it."))
+            raise fields.refuse(
+                "criterion", _("An ensemble learns from human labels on a criterion. Specify the criterion.")
+            )
         of = target(fields, project, KIND_ORDER)
         criterion = project.criteria.get(key=of["criterion"], is_current=True)
         if not criterion.passes:
-            raise fields.refuse("criterion", _("This criterion says nowhere which values pass."))
+            raise fields.refuse("criterion", _("This criterion defines no passing values."))
         members = []
         for each in fields.objects("members", fewest=2, most=MOST_MEMBERS):
             member, _version = member_fields(each, project, of["unit"], of["dimension"])
             each.finish()
             members.append(member)
         if len({(one["judge"], one["dimension"]) for one in members}) < len(members):
-            raise fields.refuse("members", _("Each judge counts once."))
+            raise fields.refuse("members", _("Each judge can be used only once."))
         complete = {**of, "members": members}
         given = fields.raw("fit")
         fields.finish()
@@ -93,7 +95,7 @@ def _fit(fields: Fields, criterion: Criterion, members: Sequence[Member]) -> dic
     for title, many in left_out.items():
         if verdicts and many == len(verdicts):
             raise fields.refuse(
-                "members", _("%(member)s has no score on any unit of dev: run it first.") % {"member": title}
+                "members", _("%(member)s has no scores in the dev set. Run it first.") % {"member": title}
             )
     seed = abs(criterion.project.seed)
     try:
@@ -113,14 +115,12 @@ def _fit(fields: Fields, criterion: Criterion, members: Sequence[Member]) -> dic
 def _given_fit(fields: Fields, members: Sequence[Member]) -> dict[str, Any]:
     """A fit that was made before, unchanged, as long as it is one for these members."""
     if fields.raw("members") != _named(members):
-        raise fields.refuse(
-            "members", _("This fit is of other members. Leave “fit” out, and the ensemble is fitted anew.")
-        )
+        raise fields.refuse("members", _("This fit belongs to other members. Leave out “fit” to refit the ensemble."))
     curves = [Fields(fields.raw("whole"), fields.place("whole")), *fields.objects("folds", fewest=FOLDS, most=FOLDS)]
     whole, *folds = [_given_curve(curve, len(members)) for curve in curves]
     left_out = fields.raw("left_out")
     if not isinstance(left_out, dict) or not all(isinstance(many, int) for many in left_out.values()):
-        raise fields.refuse("left_out", _("This takes an object: {…}."))
+        raise fields.refuse("left_out", _("Must be an object: {…}."))
     found = {
         "criterion_version": fields.whole("criterion_version", low=1),
         "seed": fields.whole("seed", high=2**63),
@@ -142,7 +142,7 @@ def _given_curve(fields: Fields, members: int) -> dict[str, Any]:
     for name in ("weights", "centres", "spreads"):
         values = fields.raw(name)
         if not isinstance(values, list) or len(values) != members:
-            raise fields.refuse(name, _("This takes a number for each member."))
+            raise fields.refuse(name, _("Must be a number for each member."))
         each = Fields({str(at): value for at, value in enumerate(values)}, fields.place(name))
         low = math.ulp(0.0) if name == "spreads" else -1e100
         found[name] = [each.number(str(at), low=low, high=1e100) for at in range(members)]

@@ -22,7 +22,7 @@ class Fields:
 
     def __init__(self, given: Any, path: str = "") -> None:
         if not isinstance(given, Mapping):
-            raise Refused(path, _("This takes an object: {…}."))
+            raise Refused(path, _("Must be an object: {…}."))
         self._given = given
         self._path = path
         self._known: list[str] = []
@@ -48,19 +48,19 @@ class Fields:
         if value is None and default is not None:
             return default
         if not isinstance(value, str) or not value.strip() or len(value) > longest or "\0" in value:
-            raise self.refuse(name, _("This takes a text of 1 to %(longest)d characters.") % {"longest": longest})
+            raise self.refuse(name, _("Must be text of 1 to %(longest)d characters.") % {"longest": longest})
         return value
 
     def choice(self, name: str, options: Collection[str], *, default: str | None = None) -> str:
         value = self.raw(name, default)
         if not isinstance(value, str) or value not in options:
-            raise self.refuse(name, _("This takes one of: %(options)s.") % {"options": ", ".join(options)})
+            raise self.refuse(name, _("Must be one of: %(options)s.") % {"options": ", ".join(options)})
         return value
 
     def truth(self, name: str, *, default: bool | None = None) -> bool:
         value = self.raw(name, default)
         if not isinstance(value, bool):
-            raise self.refuse(name, _("This takes true or false."))
+            raise self.refuse(name, _("Must be true or false."))
         return value
 
     def number(self, name: str, *, default: float | None = None, low: float = -1e9, high: float = 1e9) -> float:
@@ -68,22 +68,20 @@ class Fields:
         if value is None and default is not None:
             return default
         if isinstance(value, bool) or not isinstance(value, int | float) or not low <= value <= high:
-            raise self.refuse(name, _("This takes a number from %(low)g to %(high)g.") % {"low": low, "high": high})
+            raise self.refuse(name, _("Must be a number from %(low)g to %(high)g.") % {"low": low, "high": high})
         return float(value)
 
     def whole(self, name: str, *, default: int | None = None, low: int = 0, high: int = 1_000_000) -> int:
         value = self.raw(name, default)
         if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
-            raise self.refuse(
-                name, _("This takes a whole number from %(low)d to %(high)d.") % {"low": low, "high": high}
-            )
+            raise self.refuse(name, _("Must be a whole number from %(low)d to %(high)d.") % {"low": low, "high": high})
         return value
 
     def objects(self, name: str, *, fewest: int, most: int) -> list[Fields]:
         value = self.raw(name)
         if not isinstance(value, Sequence) or isinstance(value, str) or not fewest <= len(value) <= most:
             raise self.refuse(
-                name, _("This takes a list of %(fewest)d to %(most)d objects.") % {"fewest": fewest, "most": most}
+                name, _("Must be a list of %(fewest)d to %(most)d objects.") % {"fewest": fewest, "most": most}
             )
         return [Fields(one, self.place(f"{name}.{index}")) for index, one in enumerate(value)]
 
@@ -92,7 +90,7 @@ class Fields:
         if unknown:
             raise self.refuse(
                 str(unknown[0])[:80],
-                _("There is no such field. Fields here: %(known)s.") % {"known": ", ".join(self._known)},
+                _("Unknown field. Must be one of: %(known)s.") % {"known": ", ".join(self._known)},
             )
 
 
@@ -108,24 +106,25 @@ def target(fields: Fields, project: Project, kinds: Collection[str] = KIND_ORDER
         unit = fields.choice("unit", kinds)
         if _criterion(project, dimension) is not None:
             raise fields.refuse(
-                "dimension", _("“%(key)s” is a criterion here; name it as the criterion.") % {"key": dimension}
+                "dimension",
+                _("“%(key)s” is a criterion of this project. Use it as the criterion.") % {"key": dimension},
             )
         return {"criterion": None, "dimension": dimension, "unit": unit}
     criterion = _criterion(project, key)
     if criterion is None:
         known = project.criteria.filter(is_current=True).order_by("position").values_list("key", flat=True)
         raise fields.refuse(
-            "criterion", _("This takes one of the project's criteria: %(keys)s.") % {"keys": ", ".join(known)}
+            "criterion", _("Must be one of the project’s criteria: %(keys)s.") % {"keys": ", ".join(known)}
         )
     if criterion.unit not in kinds:
         raise fields.refuse(
             "criterion",
-            _("“%(key)s” asks about units of the kind “%(unit)s”; this takes: %(kinds)s.")
+            _("“%(key)s” applies to units of the kind “%(unit)s”. Must be one of: %(kinds)s.")
             % {"key": criterion.key, "unit": criterion.unit, "kinds": ", ".join(kinds)},
         )
     for name, value in (("dimension", criterion.key), ("unit", criterion.unit)):
         if fields.raw(name) not in (None, value):
-            raise fields.refuse(name, _("The criterion says this already: %(value)s.") % {"value": value})
+            raise fields.refuse(name, _("Already set by the criterion: %(value)s.") % {"value": value})
     return {"criterion": criterion.key, "dimension": criterion.key, "unit": criterion.unit}
 
 

@@ -47,11 +47,13 @@ def model_folder(name: str) -> Path:
     """Raises NoModel."""
     top = settings.JUDGE_MODELS_DIR
     if top is None:
-        raise NoModel(_("This installation has no folder of models: its operator names one in JUDGE_MODELS_DIR."))
+        raise NoModel(
+            _("This installation has no model folder. The server administrator can set it in JUDGE_MODELS_DIR.")
+        )
     known = ", ".join(model_names()) or _("none yet")
     folder = (top / name) if _NAME.fullmatch(name) else None
     if folder is None or not folder.is_dir() or not folder.resolve().is_relative_to(top.resolve()):
-        raise NoModel(_("This takes the name of a folder with a model: %(names)s.") % {"names": known})
+        raise NoModel(_("Must be the name of a model folder: %(names)s.") % {"names": known})
     if not _is_model(folder):
         raise NoModel(_("“%(name)s” has no config.json with weights as safetensors beside it.") % {"name": name})
     return folder
@@ -64,7 +66,7 @@ def config_of(folder: Path) -> dict[str, Any]:
     except (OSError, ValueError):
         found = None
     if not isinstance(found, dict):
-        raise NoModel(_("The config.json of “%(name)s” can't be read.") % {"name": folder.name})
+        raise NoModel(_("The config.json of “%(name)s” can’t be read.") % {"name": folder.name})
     return found
 
 
@@ -107,7 +109,7 @@ def needs_models() -> str:
 
 
 def changed(name: str) -> str:
-    return _("The model in “%(name)s” is another one than this version was made with.") % {"name": name}
+    return _("The model in “%(name)s” is not the one this version was created with.") % {"name": name}
 
 
 def checked_folder(name: str, digest: str) -> Path:
@@ -144,7 +146,7 @@ def load(config: Config, head: str) -> Loaded:
     except Exception as error:  # whatever is wrong with a folder, the run can't go on, and its files are no secret
         raise StopRun(
             "no_model",
-            _("The model in “%(name)s” can't be loaded (%(error)s).")
+            _("The model in “%(name)s” can’t be loaded (%(error)s).")
             % {"name": folder.name, "error": type(error).__name__},
         ) from error
     if not tokenizer.is_fast:

@@ -53,23 +53,19 @@ def member_fields(fields: Fields, project: Project, unit: str, wanted: str) -> t
     judge = Judge.objects.filter(project=project, name=name).first()
     if judge is None:
         known = Judge.objects.filter(project=project).order_by("name").values_list("name", flat=True)
-        raise fields.refuse(
-            "judge", _("This takes one of the project's judges: %(names)s.") % {"names": _listed(known)}
-        )
+        raise fields.refuse("judge", _("Must be one of the project’s judges: %(names)s.") % {"names": _listed(known)})
     label = fields.raw("version")
     version = current_version(judge) if label is None else version_named(project, name, str(label))
     if version is None:
         labels = judge.versions.order_by("number").values_list("label", flat=True)
-        raise fields.refuse(
-            "version", _("This takes a version of the judge: %(labels)s.") % {"labels": _listed(labels)}
-        )
+        raise fields.refuse("version", _("Must be a version of the judge: %(labels)s.") % {"labels": _listed(labels)})
     dimension = _dimension(fields, version, unit, wanted)
     criterion = Criterion.objects.filter(project=project, key=dimension, is_current=True).first()
     passes = _passes(criterion)
     given = fields.raw("passes")
     if given is not None:
         if not isinstance(given, list) or not all(isinstance(word, str) for word in given):
-            raise fields.refuse("passes", _("This takes a list of texts."))
+            raise fields.refuse("passes", _("Must be a list of texts."))
         passes = given
     return {"judge": judge.name, "version": version.label, "dimension": dimension, "passes": passes}, version
 
@@ -124,7 +120,7 @@ def _dimension(fields: Fields, version: JudgeVersion, unit: str, wanted: str) ->
     if not known:
         raise fields.refuse(
             "judge",
-            _("“%(judge)s” scores no units of the kind “%(unit)s”.") % {"judge": version.judge.name, "unit": unit},
+            _("“%(judge)s” doesn’t score units of the kind “%(unit)s”.") % {"judge": version.judge.name, "unit": unit},
         )
     if fields.raw("dimension") is None:
         if len(known) == 1:
@@ -133,7 +129,7 @@ def _dimension(fields: Fields, version: JudgeVersion, unit: str, wanted: str) ->
             return wanted
     name = fields.text("dimension", longest=LONGEST_DIMENSION, default="")
     if name not in known:
-        raise fields.refuse("dimension", _("This takes one of: %(options)s.") % {"options": _listed(known)})
+        raise fields.refuse("dimension", _("Must be one of: %(options)s.") % {"options": _listed(known)})
     return name
 
 

@@ -127,7 +127,7 @@ def one_trial(judge: Judge, trial_id: int) -> Trial:
     trials = trials_of(judge).select_related(
         "version__endpoint", "version__judge__project", "base__judge", "base__endpoint"
     )
-    return first_or_raise(trials.filter(pk=trial_id), Http404(_("This judge has no such trial.")))
+    return first_or_raise(trials.filter(pk=trial_id), Http404(_("Trial not found for this judge.")))
 
 
 def questions_of(version: JudgeVersion) -> list[Criterion]:

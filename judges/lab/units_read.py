@@ -22,10 +22,10 @@ from judges.reports.read import outcome, said_by_judge, words_of
 
 # Of the units on which the versions differ: what a page can be narrowed to, and what it is then called.
 GROUPS = {
-    "mended": gettext_noop("Mended: only the new version is right"),
-    "broken": gettext_noop("Newly wrong: only the old version is right"),
-    "both_wrong": gettext_noop("They differ, and both are wrong"),
-    "changed": gettext_noop("Another answer, the same outcome"),
+    "mended": gettext_noop("Fixed: only the new version is correct"),
+    "broken": gettext_noop("Regression: only the old version is correct"),
+    "both_wrong": gettext_noop("Different, both wrong"),
+    "changed": gettext_noop("Different answer, same outcome"),
 }
 _GAINS = {1: "mended", -1: "broken", 0: "both_wrong", None: "changed"}
 _RATIONALE = 2_000

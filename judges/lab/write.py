@@ -89,24 +89,24 @@ def _planned(
     check_sample_count(samples, MOST_SAMPLES)
     check_seed(seed)
     if criterion.project_id != judge.project_id:
-        raise Invalid("unknown_criterion", _("The criterion is of another project."))
+        raise Invalid("unknown_criterion", _("This criterion belongs to another project."))
     # As looks and imports do.
     Project.objects.select_for_update(no_key=True).get(pk=judge.project_id)
     base = current_version(judge)
     if base is None:
-        raise Conflict("no_version", _("No version of “%(name)s” is in use.") % {"name": judge.name})
+        raise Conflict("no_version", _("“%(name)s” has no active version.") % {"name": judge.name})
     version = add_version(
         judge=judge, config=config, endpoint=endpoint, state=VersionState.TRIAL, based_on=base, actor=actor
     )
     if version == base:
-        raise Conflict("nothing_changed", _("Nothing is changed: this is the version in use."))
+        raise Conflict("nothing_changed", _("Nothing has changed: this is the active version."))
     dimension = same_question(criterion, version, base)
     settled = settled_on_dev(criterion)
     names = draw_samples(criterion.project, settled, samples, seed=seed, purpose="trial", versions=(version, base))
     if not names:
         raise Conflict(
             "no_samples",
-            _("No sample of the dev half that the judge can be asked about has an answer by people on “%(name)s” yet.")
+            _("No samples in the dev set that this judge can score have human labels on “%(name)s” yet.")
             % {"name": criterion.name},
         )
     return Trial(
@@ -158,7 +158,7 @@ def estimate_trial(
 def keep_trial(*, trial: Trial, actor: User | None = None) -> JudgeVersion:
     """Takes the version that was tried into use. Raises Conflict while it is being run, and as `keep_version`."""
     if is_under_way(trial):
-        raise Conflict("trial_under_way", _("The trial is still under way: wait for what it shows, or drop it."))
+        raise Conflict("trial_under_way", _("The trial is still running. Wait for its result, or discard it."))
     return keep_version(version=trial.version, actor=actor)
 
 

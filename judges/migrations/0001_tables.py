@@ -214,7 +214,7 @@ class Migration(migrations.Migration):
                 (
                     "state",
                     models.CharField(
-                        choices=[("trial", "On trial"), ("kept", "In use"), ("dropped", "Dropped")],
+                        choices=[("trial", "Experimental"), ("kept", "Active"), ("dropped", "Discarded")],
                         default="kept",
                         max_length=8,
                     ),
@@ -268,8 +268,8 @@ class Migration(migrations.Migration):
                         choices=[
                             ("import", "Import"),
                             ("scores", "Scores"),
-                            ("trial", "Trial on dev"),
-                            ("canaries", "Injection canaries"),
+                            ("trial", "Trial"),
+                            ("canaries", "Prompt-injection test"),
                             ("claims", "Claim proposals"),
                         ],
                         default="import",
@@ -341,7 +341,7 @@ class Migration(migrations.Migration):
                         choices=[
                             ("ok", "OK"),
                             ("refused", "Refused"),
-                            ("parse_error", "Reply not understood"),
+                            ("parse_error", "Invalid reply"),
                             ("truncated", "Cut off"),
                             ("timeout", "Timed out"),
                             ("error", "Failed"),
@@ -470,7 +470,7 @@ class Migration(migrations.Migration):
                     models.CharField(
                         choices=[
                             ("waiting", "Waiting"),
-                            ("leased", "Being asked"),
+                            ("leased", "In progress"),
                             ("done", "Done"),
                             ("cancelled", "Cancelled"),
                         ],

@@ -15,7 +15,7 @@ class Migration(migrations.Migration):
             name="finding",
             field=models.CharField(
                 blank=True,
-                choices=[("no_citation", "Cites nothing"), ("invalid_citation", "Cites a context that isn’t there")],
+                choices=[("no_citation", "No citation"), ("invalid_citation", "Invalid citation")],
                 db_default="",
                 default="",
                 max_length=16,

@@ -21,7 +21,10 @@ class Migration(migrations.Migration):
                 (
                     "measure",
                     models.CharField(
-                        choices=[("kappa", "kappa with people"), ("kappa_less_people", "kappa less a person’s")],
+                        choices=[
+                            ("kappa", "kappa with humans"),
+                            ("kappa_less_people", "kappa difference, judge − person"),
+                        ],
                         default="kappa",
                         max_length=20,
                     ),

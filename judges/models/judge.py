@@ -92,9 +92,9 @@ class JudgeKind(models.TextChoices):
 
 class VersionState(models.TextChoices):
     # Being tried on dev: its scores are compared with people's labels only on the page of its trial.
-    TRIAL = "trial", _("On trial")
-    KEPT = "kept", _("In use")
-    DROPPED = "dropped", _("Dropped")
+    TRIAL = "trial", _("Experimental")
+    KEPT = "kept", _("Active")
+    DROPPED = "dropped", _("Discarded")
 
 
 class Judge(models.Model):

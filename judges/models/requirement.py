@@ -7,8 +7,8 @@ from django.utils.translation import gettext_lazy as _
 
 
 class Measure(models.TextChoices):
-    KAPPA = "kappa", _("kappa with people")
-    KAPPA_LESS_PEOPLE = "kappa_less_people", _("kappa less a person’s")
+    KAPPA = "kappa", _("kappa with humans")
+    KAPPA_LESS_PEOPLE = "kappa_less_people", _("kappa difference, judge − person")
 
 
 class Requirement(models.Model):

@@ -12,7 +12,7 @@ from judges.models.judge import Created, JudgeVersion
 class ScoreStatus(models.TextChoices):
     OK = "ok", _("OK")
     REFUSED = "refused", _("Refused")
-    PARSE_ERROR = "parse_error", _("Reply not understood")
+    PARSE_ERROR = "parse_error", _("Invalid reply")
     TRUNCATED = "truncated", _("Cut off")
     TIMEOUT = "timeout", _("Timed out")
     ERROR = "error", _("Failed")
@@ -21,15 +21,15 @@ class ScoreStatus(models.TextChoices):
 class Finding(models.TextChoices):
     """Why a score is what it is, where that is counted: both of these are 0."""
 
-    NO_CITATION = "no_citation", _("Cites nothing")
-    INVALID_CITATION = "invalid_citation", _("Cites a context that isn’t there")
+    NO_CITATION = "no_citation", _("No citation")
+    INVALID_CITATION = "invalid_citation", _("Invalid citation")
 
 
 class RunPurpose(models.TextChoices):
     IMPORT = "import", _("Import")
     SCORES = "scores", _("Scores")
-    TRIAL = "trial", _("Trial on dev")
-    CANARIES = "canaries", _("Injection canaries")
+    TRIAL = "trial", _("Trial")
+    CANARIES = "canaries", _("Prompt-injection test")
     CLAIMS = "claims", _("Claim proposals")
 
 
@@ -120,7 +120,7 @@ class Run(Created):
 
 class AskState(models.TextChoices):
     WAITING = "waiting", _("Waiting")
-    LEASED = "leased", _("Being asked")
+    LEASED = "leased", _("In progress")
     DONE = "done", _("Done")
     CANCELLED = "cancelled", _("Cancelled")
 

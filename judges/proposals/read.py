@@ -57,7 +57,7 @@ def proposal_runs(project: Project) -> QuerySet[Run]:
 
 
 def one_proposal_run(project: Project, run_id: int) -> Run:
-    return first_or_raise(proposal_runs(project).filter(pk=run_id), Http404(_("This project has no such run.")))
+    return first_or_raise(proposal_runs(project).filter(pk=run_id), Http404(_("Run not found in this project.")))
 
 
 def asked_for_claims(run: Run) -> QuerySet[Ask]:
@@ -78,7 +78,7 @@ def shown_proposals(asks: Sequence[Ask]) -> list[Proposal]:
 
 def one_proposal(run: Run, sample_id: int) -> Proposal:
     asks = asked_for_claims(run).filter(sample=sample_id)
-    return shown_proposals([first_or_raise(asks, Http404(_("Nothing was proposed for this sample.")))])[0]
+    return shown_proposals([first_or_raise(asks, Http404(_("No claims were proposed for this sample.")))])[0]
 
 
 def _proposal(ask: Ask, stay: set[int], edited: set[int]) -> Proposal:

@@ -148,16 +148,14 @@ def can_propose(version: JudgeVersion | None) -> bool:
 
 def _check(version: JudgeVersion) -> None:
     if not can_propose(version):
-        raise Invalid(
-            "no_proposals", _("Only LLM judges propose claims: theirs is a model that can be asked anything.")
-        )
+        raise Invalid("no_proposals", _("Only LLM judges can propose claims."))
 
 
 def _take(proposal: Proposal, run: Run, actor: User) -> None:
     if proposal.state == SAME:
         return
     if not proposal.claims:
-        raise Conflict("no_claims", _("There is no claim to take over."))
+        raise Conflict("no_claims", _("No claims to accept."))
     try:
         edit_claims(
             actor=actor,
@@ -167,4 +165,4 @@ def _take(proposal: Proposal, run: Run, actor: User) -> None:
             expected_revision=proposal.revision,
         )
     except Stale as stale:
-        raise Conflict("claims_changed", _("The claims were changed since these were proposed for them.")) from stale
+        raise Conflict("claims_changed", _("The claims have changed since this proposal.")) from stale

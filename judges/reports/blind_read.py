@@ -57,14 +57,14 @@ def require_whole(report: AlignmentReport, samples: Sequence[str], *, reader: Re
     if not may_know_names(reader, report.project):
         raise Conflict(
             "names_hidden",
-            _("This file says who of the annotators said what. This project hides that from you; an admin can get it."),
+            _("This file shows annotators’ names, which this project hides from you. Ask an admin for it."),
         )
     keys = samples_named(report.project, samples).values_list("pk", flat=True)
     held_back = len(samples_without_judges(reader, set(keys)))
     if held_back:
         said = ngettext(
-            "This file says what people and judges said about %(n)d sample that you still have to label or to decide.",
-            "This file says what people and judges said about %(n)d samples that you still have to label or to decide.",
+            "This file has labels and judge results for %(n)d sample that you still have to label or decide.",
+            "This file has labels and judge results for %(n)d samples that you still have to label or decide.",
             held_back,
         )
         raise Conflict("held_back", said % {"n": held_back})

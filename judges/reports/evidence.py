@@ -198,7 +198,9 @@ def align(
     """
     evidence = full_evidence(criterion, judge_name, stores=stores, settled_only=settled_only)
     if not stores and evidence.judges and evidence.is_dev and not sides_of(criterion, evidence.is_dev):
-        said = _("The samples labelled on “%(criterion)s” are not divided into dev and test yet: make a report first.")
+        said = _(
+            "The samples labelled on “%(criterion)s” are not split into dev and test sets yet. Create a report first."
+        )
         raise Http404(said % {"criterion": criterion.key})
     reference = alignment.report.reference_of(evidence)
     return {

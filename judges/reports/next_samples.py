@@ -97,7 +97,7 @@ def make_drawn_batch(
         if found.plan != plan:
             raise Conflict(
                 "other_draw",
-                _("Labels, scores or samples have changed since you saw this draw. Here is what it is now."),
+                _("Labels, scores or samples have changed since this draw. It has been updated."),
             )
         return create_batch(
             project=criterion.project,
@@ -216,11 +216,11 @@ def outcome_queue(
     judges, _failed = judge_scores(criterion, about.judge, reader=SYSTEM)
     said = _open(criterion, _scores_of(about, judges), keys)
     if said.numbers and (threshold is None or not math.isfinite(threshold)):
-        raise Invalid("no_threshold", _("This judge gives numbers: say from which score on it passes."))
+        raise Invalid("no_threshold", _("This judge gives numbers. Specify its pass threshold."))
     if said.labels and not criterion.passes:
-        raise Invalid("no_passes", _("“%(key)s” has no values that count as pass.") % {"key": criterion.key})
+        raise Invalid("no_passes", _("“%(key)s” has no passing values.") % {"key": criterion.key})
     if not names:
-        raise Invalid("no_samples", _("Every sample has labels on this criterion, or waits in a batch."))
+        raise Invalid("no_samples", _("All samples have labels on this criterion or are in a batch."))
     seed = new_seed() if seed is None else seed
     outcomes = alignment.report.outcomes_of(
         said, passes=criterion.passes, threshold=threshold, samples=names, sizes=unit_counts(criterion, names)
@@ -233,7 +233,7 @@ def outcome_queue(
     if len(found.chosen) > MOST_SAMPLES:
         raise Invalid(
             "too_many",
-            _("That would be %(n)d samples; a draw has %(most)d at most. Lower the shares.")
+            _("This draw has %(n)d samples; the limit is %(most)d. Lower the shares.")
             % {"n": len(found.chosen), "most": MOST_SAMPLES},
         )
     groups = ", ".join(f"{group.drawn} of {group.samples} {group.outcome}" for group in found.groups)
@@ -247,6 +247,5 @@ def _check(shares: Shares) -> None:
         if isinstance(share, bool) or not isinstance(share, int | float) or not 0 < share <= 1:
             raise Invalid(
                 "bad_share",
-                _("%(name)s: a share above 0 and up to 1. Without a chance, samples can't be spoken for.")
-                % {"name": name},
+                _("%(name)s: must be a share above 0 and at most 1.") % {"name": name},
             )

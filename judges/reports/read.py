@@ -135,7 +135,7 @@ def overview(project: Project) -> dict[int, Overview]:
 
 def one_report(project: Project, number: int, *, reader: Reader) -> AlignmentReport:
     reports = AlignmentReport.objects.filter(project=project, number=number).select_related("criterion", "project")
-    missing = Http404(_("This project has no report %(number)s.") % {"number": number})
+    missing = Http404(_("Report %(number)s not found in this project.") % {"number": number})
     return as_read_by(first_or_raise(reports, missing), reader=reader)
 
 
@@ -148,7 +148,7 @@ def require_shown(report: AlignmentReport) -> None:
     """Raises Conflict."""
     if not is_shown(report):
         raise Conflict(
-            "earlier_version", _("An earlier version of Touchstone made this report; its JSON can still be read.")
+            "earlier_version", _("This report is from an earlier version of Touchstone. Its JSON is still available.")
         )
 
 

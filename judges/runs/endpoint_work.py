@@ -150,7 +150,7 @@ class EndpointWork:
         for one in self._in_turn():
             one.opened.stop(
                 "endpoint_away",
-                _("The endpoint doesn't answer: many requests in a row brought nothing. What is left waits."),
+                _("The endpoint doesn’t respond to repeated requests. The rest is on hold."),
             )
 
     def _in_turn(self) -> list[_OneRun]:

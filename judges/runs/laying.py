@@ -37,17 +37,15 @@ def check_scope(project: Project, scope: Any) -> dict[str, Any]:
         return {"all": True}
     if how == "batch" and type(what) is int:
         if not project.batches.filter(number=what).exists():
-            raise Invalid("unknown_batch", _("This project has no batch %(number)s.") % {"number": what})
+            raise Invalid("unknown_batch", _("Batch %(number)s not found in this project.") % {"number": what})
         return {"batch": what}
     if how == "samples" and isinstance(what, list):
         return {"samples": _named(project, what)}
     if how == "pipeline" and isinstance(what, str) and is_storable(what):
         if not project.samples.filter(pipeline_version=what).exists():
-            raise Invalid(
-                "unknown_pipeline", _("No sample is of the pipeline version “%(name)s”.") % {"name": what[:80]}
-            )
+            raise Invalid("unknown_pipeline", _("No samples of the pipeline version “%(name)s”.") % {"name": what[:80]})
         return {"pipeline": what}
-    raise Invalid("bad_scope", _("Write which samples in one of these ways: %(ways)s.") % {"ways": _EXAMPLES})
+    raise Invalid("bad_scope", _("samples: must be one of %(ways)s.") % {"ways": _EXAMPLES})
 
 
 def samples_in(project: Project, scope: dict[str, Any]) -> QuerySet[Sample]:
@@ -64,9 +62,9 @@ def samples_in(project: Project, scope: dict[str, Any]) -> QuerySet[Sample]:
 
 def _named(project: Project, names: list[Any]) -> list[str]:
     if not names or len(names) > MOST_NAMED:
-        raise Invalid("bad_scope", _("Name from 1 to %(most)s samples.") % {"most": f"{MOST_NAMED:,}"})
+        raise Invalid("bad_scope", _("samples: must be 1 to %(most)s samples.") % {"most": f"{MOST_NAMED:,}"})
     if not all(is_storable(name) for name in names):
-        raise Invalid("bad_scope", _("Samples are named by their ids, which are texts."))
+        raise Invalid("bad_scope", _("samples: must be a list of sample IDs (texts)."))
     wanted = list(dict.fromkeys(names))
     there = set(samples_named(project, wanted).values_list("external_id", flat=True))
     strangers = [name for name in wanted if name not in there]
@@ -74,7 +72,7 @@ def _named(project: Project, names: list[Any]) -> list[str]:
         shown = ", ".join(name[:80] for name in strangers[:5])
         raise Invalid(
             "unknown_sample",
-            _("This project doesn't have %(count)s of these samples: %(names)s.")
+            _("%(count)s of these samples not found in this project: %(names)s.")
             % {"count": len(strangers), "names": shown},
         )
     return wanted
@@ -82,7 +80,9 @@ def _named(project: Project, names: list[Any]) -> list[str]:
 
 def check_sample_count(count: Any, most: int) -> None:
     if isinstance(count, bool) or not isinstance(count, int) or not 1 <= count <= most:
-        raise Invalid("bad_samples", _("samples: a whole number from 1 to %(most)d.") % {"most": most}, field="samples")
+        raise Invalid(
+            "bad_samples", _("samples: must be a whole number from 1 to %(most)d.") % {"most": most}, field="samples"
+        )
 
 
 def draw_samples(

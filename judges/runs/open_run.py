@@ -70,9 +70,7 @@ class Purse:
         finally:
             self._settle(number, came, is_lost=is_lost)
         if any(answered.cost is None for answered in came):
-            raise StopRun(
-                "unpriced", _("The endpoint doesn't say how many tokens its replies took; a budget can't be kept.")
-            )
+            raise StopRun("unpriced", _("The endpoint doesn’t report token counts, so a budget can’t be kept."))
 
     def close(self) -> None:
         """No thread waits any more: the run is not to go on."""
@@ -186,7 +184,7 @@ class OpenRun:
         if row >= MANY_REFUSED:
             self.stop(
                 "refused",
-                _("%(n)s requests in a row brought no reply: %(detail)s") % {"n": MANY_REFUSED, "detail": detail},
+                _("%(n)s requests in a row failed: %(detail)s") % {"n": MANY_REFUSED, "detail": detail},
             )
 
     def close(self) -> None:
@@ -225,4 +223,4 @@ def why_stopped(error: Exception, version: JudgeVersion) -> tuple[str, str]:
     if isinstance(error, DatabaseError):
         raise error
     note_fault(error, f"Judge version {version.pk} can't go on")
-    return "judge_failed", _("The judge itself failed, so that nothing can be asked; the log says more.")
+    return "judge_failed", _("Judge failed: server error (see log).")

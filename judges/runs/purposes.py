@@ -88,8 +88,7 @@ def asked_units(version: JudgeVersion, sample: Sample) -> list[str]:
         note_fault(error, f"Judge version {version.pk} can't say what it asks about sample {sample.pk}")
         raise Conflict(
             "judge_failed",
-            _("The judge failed at sample “%(sample)s” before anything was asked about it; the log says more.")
-            % {"sample": sample.external_id[:80]},
+            _("Judge failed at sample “%(sample)s”: server error (see log).") % {"sample": sample.external_id[:80]},
         ) from error
     return units
 

@@ -133,7 +133,7 @@ def runs_of(project: Project) -> QuerySet[Run]:
 
 
 def one_run(project: Project, run_id: int) -> Run:
-    return first_or_raise(runs_of(project).filter(pk=run_id), Http404(_("This project has no such run.")))
+    return first_or_raise(runs_of(project).filter(pk=run_id), Http404(_("Run not found in this project.")))
 
 
 def progress_of(run: Run) -> RunProgress:

@@ -234,7 +234,7 @@ def resume_run(*, run: Run, budget: Decimal | None = None, actor: User | None = 
         if budget is not None:
             run.budget = budget
         if run.budget is not None and run.cost + run.at_most >= run.budget:
-            raise Conflict("budget", _("The budget of this run is spent. Give a larger one."))
+            raise Conflict("budget", _("The budget of this run is spent. Increase it to resume."))
         run.stop_code = run.stop_message = ""
         run = _changed(run, actor, "run.resumed", RunState.RUNNING, (RunState.PAUSED, RunState.STOPPED))
         # What kept them from being answered may be over.
@@ -263,14 +263,14 @@ def _planned(
     check_code(version)
     asks_model = kind_named(version.judge.kind).asks_model(version.config)
     if asks_model and version.endpoint_id is None:
-        raise Invalid("no_endpoint", _("This judge asks a model, and its version names no endpoint."))
+        raise Invalid("no_endpoint", _("This judge calls a model, but its version has no endpoint."))
     if not asks_model and version.endpoint_id is not None:
-        raise Invalid("endpoint_unused", _("This judge works without a model, but its version names an endpoint."))
+        raise Invalid("endpoint_unused", _("This judge doesn’t call a model, but its version has an endpoint."))
     if type(repeats) is not int or not 1 <= repeats <= MOST_REPEATS:
-        raise Invalid("bad_repeats", _("Repeats: a whole number from 1 to %(most)s.") % {"most": MOST_REPEATS})
+        raise Invalid("bad_repeats", _("Repeats: must be a whole number from 1 to %(most)s.") % {"most": MOST_REPEATS})
     first = _next_repeat(version) if again else 0
     if first + repeats > _LAST_REPEAT:
-        raise Invalid("bad_repeats", _("This version has been asked as often as can be told apart."))
+        raise Invalid("bad_repeats", _("This version has reached the maximum number of repeats."))
     return Run(
         version=version,
         purpose=purpose,
@@ -287,7 +287,7 @@ def _check_not_dropped(version: JudgeVersion) -> None:
     if version.state == VersionState.DROPPED:
         raise Conflict(
             "dropped",
-            _("Version %(n)s of this judge is out of use. Take it into use first.") % {"n": version.number},
+            _("Version %(n)s of this judge is discarded. Activate it first.") % {"n": version.number},
         )
 
 
@@ -303,12 +303,11 @@ def _checked_budget(version: JudgeVersion, budget: Decimal | None) -> Decimal | 
         return None
     endpoint = version.endpoint
     if not budget.is_finite() or not 0 < budget < 10**8:
-        raise Invalid("bad_budget", _("A budget is an amount of money above 0."))
+        raise Invalid("bad_budget", _("Budget: must be above 0."))
     if endpoint is not None and (endpoint.price_in is None or endpoint.price_out is None):
         raise Invalid(
             "no_price",
-            _("A budget needs prices, and “%(name)s” has none. Set its prices per million tokens first.")
-            % {"name": endpoint.name},
+            _("A budget needs prices. Set the prices of “%(name)s” first.") % {"name": endpoint.name},
         )
     return round(budget, 6)
 

@@ -30,8 +30,8 @@ def check_code(version: JudgeVersion) -> None:
         raise Conflict(
             "other_code",
             _(
-                "Version %(n)s of “%(name)s” was made with another release of this kind of judge, which scores "
-                "otherwise. Save the judge once more: that makes its next version, which can be run."
+                "Version %(n)s of “%(name)s” was created with an older release that scores differently. Save the "
+                "judge again to create a version that can run."
             )
             % {"n": version.label, "name": version.judge.name},
         )

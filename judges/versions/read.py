@@ -123,11 +123,11 @@ def versions_of(judge: Judge) -> QuerySet[JudgeVersion]:
 
 
 def one_version(judge: Judge, number: int) -> JudgeVersion:
-    return first_or_raise(versions_of(judge).filter(number=number), Http404(_("This judge has no such version.")))
+    return first_or_raise(versions_of(judge).filter(number=number), Http404(_("Version not found for this judge.")))
 
 
 def one_judge(project: Project, judge_id: int) -> Judge:
-    return first_or_raise(judges_of(project).filter(pk=judge_id), Http404(_("This project has no such judge.")))
+    return first_or_raise(judges_of(project).filter(pk=judge_id), Http404(_("Judge not found in this project.")))
 
 
 def judge_named(project: Project, name: str) -> Judge:
@@ -137,7 +137,7 @@ def judge_named(project: Project, name: str) -> Judge:
         known = ", ".join(Judge.objects.filter(project=project).order_by("name").values_list("name", flat=True)[:20])
         raise Invalid(
             "unknown_judge",
-            _("“%(project)s” has no judge “%(name)s”. Judges: %(known)s.")
+            _("Judge “%(name)s” not found in “%(project)s”. Judges: %(known)s.")
             % {"project": project.slug, "name": name, "known": known or _("none yet")},
         )
     return judge

@@ -56,32 +56,35 @@ def judge_from_spec(*, project: Project, spec: Any, actor: User | None = None) -
 
 def _check_fields(spec: Any) -> None:
     if not isinstance(spec, dict):
-        raise Invalid("bad_judge", _("A judge is described by an object: {…}."), field="")
+        raise Invalid("bad_judge", _("Must be an object: {…}."), field="")
     for name in spec:
         if name not in FIELDS:
             raise Invalid(
                 "bad_judge",
-                _("%(field)s: there is no such field. Fields here: %(known)s.")
+                _("%(field)s: unknown field. Must be one of: %(known)s.")
                 % {"field": name[:80], "known": ", ".join(FIELDS)},
                 field=name[:80],
             )
     for name in NEEDED:
         if name not in spec:
-            raise Invalid("bad_judge", _("%(field)s: is missing.") % {"field": name}, field=name)
+            raise Invalid("bad_judge", _("%(field)s: required.") % {"field": name}, field=name)
 
 
 def _refuse_other(judge: Judge, spec: dict[str, Any]) -> None:
     if spec["kind"] != judge.kind:
         raise Conflict(
             "other_kind",
-            _("kind: “%(name)s” is there already, and its kind is %(kind)s. Choose another name.")
+            _("kind: “%(name)s” already exists with the kind %(kind)s. Choose another name.")
             % {"name": judge.name, "kind": judge.kind},
             field="kind",
         )
     if spec.get("higher_is_better", judge.higher_is_better) is not judge.higher_is_better:
         raise Conflict(
             "other_direction",
-            _("higher_is_better: “%(name)s” is there already, and read the other way. An admin changes that by itself.")
+            _(
+                "higher_is_better: “%(name)s” already exists with the other direction. An admin can change that on "
+                "its page."
+            )
             % {"name": judge.name},
             field="higher_is_better",
         )

@@ -46,11 +46,11 @@ def create_judge(
     """
     name = _name(name)
     if not isinstance(description, str) or len(description) > MAX_DESCRIPTION or not is_storable(description):
-        raise _bad("description", _("a text of at most %(most)d characters.") % {"most": MAX_DESCRIPTION})
+        raise _bad("description", _("must be text of at most %(most)d characters.") % {"most": MAX_DESCRIPTION})
     if not isinstance(higher_is_better, bool):
-        raise _bad("higher_is_better", _("true or false."))
+        raise _bad("higher_is_better", _("must be true or false."))
     if not isinstance(kind, str):
-        raise _bad("kind", _("the name of a kind of judge."))
+        raise _bad("kind", _("must be a kind of judge."))
     made = kind_named(kind)
     with transaction.atomic():
         # Locked as by looks and imports.
@@ -58,7 +58,7 @@ def create_judge(
         if Judge.objects.filter(project=locked, name=name).exists():
             raise Conflict(
                 "name_taken",
-                _("This project has a judge “%(name)s” already: make its next version, or choose another name.")
+                _("Judge “%(name)s” already exists. Save a new version of it, or choose another name.")
                 % {"name": name},
             )
         judge = Judge.objects.create(
@@ -87,15 +87,15 @@ def add_version(
     does.
     """
     if state not in (VersionState.KEPT, VersionState.TRIAL):
-        raise _bad("state", _("kept or trial."))
+        raise _bad("state", _("must be kept or trial."))
     if judge.kind == JudgeKind.IMPORTED:
         raise Conflict(
             "imported_judge",
-            _("The scores of “%(name)s” were imported; nothing here can run it. Make a judge under another name.")
+            _("The scores of “%(name)s” were imported, so it can’t be run here. Create a judge with another name.")
             % {"name": judge.name},
         )
     if based_on is not None and based_on.judge_id != judge.pk:
-        raise _bad("based_on", _("a version of the same judge."))
+        raise _bad("based_on", _("must be a version of the same judge."))
     made = kind_named(judge.kind)
     with transaction.atomic():
         Project.objects.select_for_update(no_key=True).get(pk=judge.project_id)
@@ -212,7 +212,7 @@ def _keep(version: JudgeVersion, actor: User | None) -> JudgeVersion:
     if last is not None:
         raise Conflict(
             "later_version_kept",
-            _("Version %(label)s of “%(name)s” came later and is in use already. Drop it first to go back.")
+            _("The later version %(label)s of “%(name)s” is active. Discard it first to go back.")
             % {"label": last.label, "name": judge.name},
             version=last.label,
         )
@@ -240,7 +240,7 @@ def _require_kept_members(judge: Judge, config: Any) -> None:
         if member is None or member.state != VersionState.KEPT:
             raise Conflict(
                 "member_not_kept",
-                _("“%(judge)s” is made of version %(label)s of “%(name)s”, which is not in use.")
+                _("“%(judge)s” uses version %(label)s of “%(name)s”, which is not active.")
                 % {"judge": judge.name, "label": label, "name": name},
             )
 
@@ -250,11 +250,11 @@ def _refuse_drop(judge: Judge, version: JudgeVersion) -> None:
     if judge.kind == JudgeKind.IMPORTED:
         raise Conflict(
             "imported_version",
-            _("Version %(label)s of “%(name)s” was imported: what a file says stays.") % named,
+            _("Version %(label)s of “%(name)s” was imported and can’t be changed.") % named,
         )
     if Run.objects.filter(version=version, state=RunState.RUNNING).exists():
         raise Conflict(
-            "run_under_way", _("Version %(label)s of “%(name)s” is being run: cancel or pause the run first.") % named
+            "run_under_way", _("Version %(label)s of “%(name)s” is running. Cancel or pause the run first.") % named
         )
     if version.state != VersionState.KEPT:
         return
@@ -263,7 +263,7 @@ def _refuse_drop(judge: Judge, version: JudgeVersion) -> None:
         names = ", ".join(f"“{one.judge.name}” ({one.label})" for one in users)
         raise Conflict(
             "member_of_kept",
-            _("Judges in use are made of version %(label)s of “%(name)s”: %(names)s.") % {**named, "names": names},
+            _("Active judges use version %(label)s of “%(name)s”: %(names)s.") % {**named, "names": names},
         )
     others = JudgeVersion.objects.filter(judge=judge, state=VersionState.KEPT).exclude(pk=version.pk)
     certificate = Certificate.objects.filter(look__version=version).first()
@@ -271,8 +271,8 @@ def _refuse_drop(judge: Judge, version: JudgeVersion) -> None:
         raise Conflict(
             "certified",
             _(
-                "Version %(label)s of “%(name)s” is its only one in use, and certificate %(number)s rests on it: take "
-                "another version into use first."
+                "Version %(label)s of “%(name)s” is the only active one, and certificate %(number)s uses it. "
+                "Activate another version first."
             )
             % {**named, "number": certificate.number},
             certificate=certificate.number,
@@ -286,14 +286,14 @@ def _complete(kind: Kind, config: Any, project: Project) -> dict[str, Any]:
         raise _bad(f"config.{error.field}" if error.field else "config", error.message) from error
     written = canonical_json(complete)
     if len(written) > MAX_CONFIG_BYTES:
-        raise _bad("config", _("longer than %(most)d bytes as JSON.") % {"most": MAX_CONFIG_BYTES})
+        raise _bad("config", _("must be at most %(most)d bytes as JSON.") % {"most": MAX_CONFIG_BYTES})
     return complete
 
 
 def _endpoint(project: Project, name: Any, is_needed: bool) -> Endpoint | None:
     if not is_needed:
         if name is not None:
-            raise _bad("endpoint", _("this judge asks no model; leave the endpoint out."))
+            raise _bad("endpoint", _("this judge doesn’t call a model. Leave out the endpoint."))
         return None
     known = list(Endpoint.objects.filter(project=project).order_by("name"))
     for endpoint in known:
@@ -303,17 +303,17 @@ def _endpoint(project: Project, name: Any, is_needed: bool) -> Endpoint | None:
     if name is None:
         raise _bad(
             "endpoint",
-            _("this judge asks a model: name one of the project’s endpoints (%(names)s).") % {"names": names},
+            _("this judge calls a model. Must be one of the project’s endpoints (%(names)s).") % {"names": names},
         )
     raise _bad(
         "endpoint",
-        _("the project has no endpoint “%(name)s” (it has: %(names)s).") % {"name": str(name)[:80], "names": names},
+        _("“%(name)s” not found in this project. Must be one of %(names)s.") % {"name": str(name)[:80], "names": names},
     )
 
 
 def _name(name: Any) -> str:
     if not isinstance(name, str) or not name.strip() or len(name) > MAX_NAME or not is_storable(name):
-        raise _bad("name", _("a text of 1 to %(most)d characters.") % {"most": MAX_NAME})
+        raise _bad("name", _("must be text of 1 to %(most)d characters.") % {"most": MAX_NAME})
     return name.strip()
 
 
@@ -340,8 +340,8 @@ def set_direction(*, judge: Judge, higher_is_better: Any, actor: User | None = N
             raise Conflict(
                 "has_looks",
                 _(
-                    "“%(name)s” was measured on test (%(looks)s looks), so which way its scores go stays as it is. "
-                    "Import them once more under another name."
+                    "“%(name)s” was evaluated on the test set (%(looks)s times), so its direction can’t change. Import "
+                    "the scores under another name."
                 )
                 % {"name": judge.name, "looks": looks},
                 looks=looks,

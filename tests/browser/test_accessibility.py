@@ -641,7 +641,7 @@ def test_changed_elsewhere(labelling: Page) -> None:
 
 
 def test_a_refused_choice(labelling: Page) -> None:
-    reply = {"error": {"code": "batch_not_open", "message": "Batch “First answers” is closed; nothing was changed."}}
+    reply = {"error": {"code": "batch_not_open", "message": "Batch “First answers” is closed. Nothing was changed."}}
     labelling.route("**/labels/", lambda route: route.fulfill(status=409, json=reply))
     labelling.keyboard.press("1")
     labelling.wait_for_selector("#notices > *")

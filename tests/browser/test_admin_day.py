@@ -76,7 +76,7 @@ def _make_a_batch(page: Page, noor: User) -> None:
     tab_to(page, f"[name=annotators][value='{noor.pk}']")
     page.keyboard.press("Space")
     type_into(page, "[name=overlap]", "1")
-    page.wait_for_selector("#plan:has-text('3 tasks for 1 person')")
+    page.wait_for_selector("#plan:has-text('3 tasks for 1 annotator')")
     page.keyboard.press("Enter")
     page.wait_for_url("**/batches/2/")
     press(page, "form[action$='/open/'] button")
@@ -155,7 +155,7 @@ def test_only_what_an_option_took_with_it_is_asked_again(desk: Desk, new_page: C
         admin.keyboard.press("ControlOrMeta+a")
         admin.keyboard.press("Delete")
     admin.keyboard.press("Enter")
-    admin.wait_for_selector("text=Nothing is saved yet")
+    admin.wait_for_selector("text=nothing saved yet")
     assert admin.locator(".stat dd").all_inner_texts()[:2] == ["11", "1 of 12"]
     assert not Batch.objects.filter(relabels__isnull=False).exists()
     save = admin.get_by_role("button", name="Save as version 2")

@@ -118,7 +118,7 @@ def test_a_task_that_another_annotator_has_now(desk: Desk, live_app: LiveApp, ne
     _work_on(page, int(lost))
     notice = page.locator(".notice").last
     notice.wait_for()
-    for words in ("handed on to somebody else", "Claim 1 · Support: Supported", "As the notice says."):
+    for words in ("reassigned to another annotator", "Claim 1 · Support: Supported", "As the notice says."):
         assert words in notice.inner_text()
     page.wait_for_selector(f'html[data-task-id="{ahead}"]')
 

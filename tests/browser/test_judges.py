@@ -54,24 +54,24 @@ def test_from_a_template_to_the_report(
     press(model)
 
     page.wait_for_url("**/p/desk/judges/*/")
-    assert "Run it to give it scores" in page.locator("[role=status]").first.inner_text()
+    assert "Run it to get scores" in page.locator("[role=status]").first.inner_text()
     version = Judge.objects.get(name="claim-support").versions.get()
     assert version.config["prompt"].endswith("{{criterion}}")
     press(page.get_by_role("link", name="Run …"))
-    page.wait_for_selector("#estimate:has-text('6 units to ask about')")
+    page.wait_for_selector("#estimate:has-text('6 units to process')")
     assert "USD" in page.locator("#estimate").inner_text()
-    press(page.get_by_role("button", name="Start the run"))
+    press(page.get_by_role("button", name="Start run"))
 
     page.wait_for_url("**/p/desk/runs/*/")
     page.wait_for_selector("main progress")
     # The page sees by itself that it is done.
     page.wait_for_selector("h1 .badge:has-text('Done')")
-    assert page.locator("#run-said").inner_text() == "Done: every unit has its score."
+    assert page.locator("#run-said").inner_text() == "Done. All units have scores."
     assert page.locator("[hx-get]").count() == 0
     assert (Run.objects.get().state, Score.objects.filter(version=version, status="ok").count()) == ("done", 6)
     assert len(openai_server.requests) == 6
 
-    press(page.get_by_role("button", name="Make the report on Support"))
+    press(page.get_by_role("button", name="Create report on Support"))
     page.wait_for_selector("main table.judge-rows")
     assert "claim-support" in page.locator("main").inner_text()
     page.goto("/p/desk/judges/")
@@ -97,16 +97,16 @@ def test_edit_try_look_keep(new_page: Callable[..., Page]) -> None:
     if not scripts.is_visible():
         page.get_by_text("More options").click()
     scripts.select_option("characters")
-    page.get_by_label("How many samples").fill("6")
-    estimate.get_by_text("6 samples of the dev half").wait_for()
-    page.get_by_role("button", name="Try it").press("Enter")
+    page.get_by_label("Number of samples").fill("6")
+    estimate.get_by_text("6 samples of the dev set").wait_for()
+    page.get_by_role("button", name="Start trial").press("Enter")
     # The page asks again by itself until both runs have ended.
-    page.get_by_role("heading", name="Does it agree with people more?").wait_for()
+    page.get_by_role("heading", name="Does it agree better with humans?").wait_for()
     page.get_by_text("decide all 18 units alike").wait_for()
     page.get_by_role("img", name="Kappa of both versions, and their difference").wait_for()
-    page.get_by_text("What was changed in the judge").click()
+    page.get_by_text("Changes in the judge").click()
     page.locator(".lab-changes").get_by_text("single characters").wait_for()
-    page.get_by_role("button", name="Keep").press("Enter")
-    page.get_by_text("Version 2 is in use now").wait_for()
+    page.get_by_role("button", name="Activate").press("Enter")
+    page.get_by_text("Version 2 is now active").wait_for()
     assert JudgeVersion.objects.get(judge=judge, number=2).state == VersionState.KEPT
-    page.get_by_role("link", name="Run it on the rest").wait_for()
+    page.get_by_role("link", name="Run on the rest").wait_for()

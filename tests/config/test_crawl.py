@@ -52,7 +52,7 @@ JUDGES = r"(?:Judged of|Failed of|Replied of) "
 # However it is rounded; no fraction of a time, such as 01:38:10.713973.
 NUMBERS = rf"(?<!\d){re.escape(f'{NUMBER:.3f}')}\d*|{re.escape(f'{100 * NUMBER:.1f}')}\d* ?%"
 # Of a run that has few scores.
-FINDINGS = r'"no_citation": ?\d|Cites nothing: '
+FINDINGS = r'"no_citation": ?\d|No citation: '
 NAMES = "|".join((*ANNOTATORS, *ELSEWHERE))
 VALUES = "v-supported|v-contradicted"
 
@@ -174,9 +174,9 @@ def leak_to_a_reviewer(told: Told) -> re.Match[str] | None:
         wrong.append(NOT_DECIDED)
     # Figures of one sample.
     if "/canaries/" in told.route:
-        wrong.append(r'"samples":1,"units":1|1 sample\b[\s\S]*What it came to')
+        wrong.append(r'"samples":1,"units":1|1 sample\b[\s\S]*Result')
     if told.route == f"{P}/judges/<judge_id>/canaries/" and told.status == 200 and NOT_SHOWN not in told.text:
-        wrong.append("Check ")
+        wrong.append(r"Test \d")
     # Why someone skipped a sample is no vote on it.
     words = PEOPLES.replace("Skipped, for|", "")
     wrong.append(f"{words}{NOT_DECIDED}|{VALUES}" if told.route in WHO_WORKS else NAMES)

@@ -214,7 +214,7 @@ def test_an_old_report_can_be_read_and_the_next_one_is_found_again(before: None)
     """Its figures are not those of today; what it rests on gives today's."""
     call_command("migrate", verbosity=0)
     for slug, number in (("demo", 3), ("triage", 1)):
-        with pytest.raises(CommandError, match="An earlier version of Touchstone made this report"):
+        with pytest.raises(CommandError, match="This report is from an earlier version of Touchstone"):
             call_command("reproduce", slug, number)
         old = AlignmentReport.objects.get(project__slug=slug, number=number)
         made, said = freeze_report(criterion=old.criterion), StringIO()

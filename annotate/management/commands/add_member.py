@@ -18,20 +18,20 @@ from annotate.projects.write import set_member
 
 
 class Command(OneLineCommand):
-    help = "Adds an account to a project, or changes its role there; with --create makes the account too."
+    help = "Add an account to a project, or change its role; --create also creates the account."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("slug", help="the project's short name")
         parser.add_argument("username")
         parser.add_argument("--role", required=True, choices=Role.values)
-        parser.add_argument("--create", action="store_true", help="make the account; its password is printed once")
+        parser.add_argument("--create", action="store_true", help="create the account; its password is printed once")
         parser.add_argument("--staff", action="store_true", help="with --create: the account may create projects")
 
     def handle(
         self, *args: Any, slug: str, username: str, role: str, create: bool, staff: bool, **options: Any
     ) -> None:
         if staff and not create:
-            raise CommandError("--staff goes with --create; it makes no difference to an account that exists.")
+            raise CommandError("--staff needs --create; it doesn’t change an existing account.")
         password = None
         with transaction.atomic():
             project = project_named(slug)
@@ -42,25 +42,25 @@ class Command(OneLineCommand):
             set_member(project=project, user=user, role=role)
         self.stdout.write(f"{user.username} is {role} of {project.slug}.")
         if password is not None:
-            self.stdout.write(f"Password, shown only now: {password}")
+            self.stdout.write(f"Password (shown only once): {password}")
 
 
 def _existing(username: str) -> User:
     user = User.objects.filter(username=username, is_active=True).first()
     if user is None:
-        raise CommandError(f"There is no active account “{username}”; --create makes it.")
+        raise CommandError(f"No active account “{username}”. Use --create to create it.")
     return user
 
 
 def _created(username: str, *, is_staff: bool) -> tuple[User, str]:
     if User.objects.filter(username=username).exists():
-        raise CommandError(f"There is an account “{username}” already; leave out --create.")
+        raise CommandError(f"Account “{username}” already exists. Leave out --create.")
     password = secrets.token_urlsafe(12)
     user = User(username=username, is_staff=is_staff)
     user.set_password(password)
     try:
         user.full_clean()
     except ValidationError as error:
-        raise CommandError(f"“{username}” can't be a user name: {' '.join(error.messages)}") from error
+        raise CommandError(f"“{username}” is not a valid user name: {' '.join(error.messages)}") from error
     user.save()
     return user, password

@@ -14,7 +14,7 @@ from annotate.verdicts.evidence_read import agreement
 
 
 class Command(OneLineCommand):
-    help = "How well people agree with each other on a criterion (docs/statistics.md)."
+    help = "Inter-annotator agreement on a criterion (docs/statistics.md)."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("slug", help="the project's short name")

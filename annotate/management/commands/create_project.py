@@ -17,7 +17,7 @@ from annotate.projects.write import create_project
 
 
 class Command(OneLineCommand):
-    help = "Creates a project with its criteria from a project.json (docs/formats.md)."
+    help = "Create a project with its criteria from a project.json (docs/formats.md)."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("slug", help="the project's short name: a-z, 0-9, - and _")
@@ -36,7 +36,7 @@ class Command(OneLineCommand):
         if options["admin"]:
             admin = User.objects.filter(username=options["admin"], is_active=True).first()
             if admin is None:
-                raise CommandError(f"There is no active account “{options['admin']}”.")
+                raise CommandError(f"No active account “{options['admin']}”.")
         project = create_project(slug=options["slug"], spec=spec, created_by=admin)
         self.stdout.write(f"Created project {project.slug} with {project.criteria.count()} criteria.")
         if admin is None:

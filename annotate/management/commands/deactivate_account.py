@@ -14,8 +14,8 @@ from annotate.models import User
 
 class Command(OneLineCommand):
     help = (
-        "Closes an account: nobody logs in with it any more, its memberships end, and its open tasks are handed on to "
-        "the other annotators of their batches. What was said with it stays and keeps the name."
+        "Deactivate an account: it can no longer log in, its memberships end, and its open tasks are reassigned to "
+        "the other annotators of their batches. Its labels and its name are kept."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
@@ -24,8 +24,8 @@ class Command(OneLineCommand):
     def handle(self, *args: Any, username: str, **options: Any) -> None:
         user = User.objects.filter(username=username).first()
         if user is None:
-            raise CommandError(f"There is no account “{username}”.")
+            raise CommandError(f"Account “{username}” not found.")
         moved = deactivate_account(user=user)
-        self.stdout.write(f"{username} is deactivated.")
+        self.stdout.write(f"{username} deactivated.")
         for slug, tasks in moved.items():
-            self.stdout.write(f"{slug}: membership ended, {tasks} open tasks handed on.")
+            self.stdout.write(f"{slug}: membership ended, {tasks} open tasks reassigned.")

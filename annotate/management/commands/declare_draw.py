@@ -13,15 +13,15 @@ from annotate.projects.read import criterion_named, people_of, project_named
 
 
 class Command(OneLineCommand):
-    help = "Says how the samples came that were labelled elsewhere (docs/statistics.md, How labels came)."
+    help = "Declare how samples with imported labels were selected (docs/statistics.md, How labels came)."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("slug", help="the project's short name")
         parser.add_argument("--criterion", required=True, metavar="KEY")
         parser.add_argument("--how", required=True, choices=HowDeclared.values)
-        parser.add_argument("--population", type=int, metavar="N", help="random: of how many samples they were drawn")
-        parser.add_argument("--column", default="", metavar="KEY", help="column: the metadata key with the chances")
-        parser.add_argument("--by", metavar="USERNAME", help="who says so; certificates name them")
+        parser.add_argument("--population", type=int, metavar="N", help="random: size of the population")
+        parser.add_argument("--column", default="", metavar="KEY", help="column: metadata key with the probabilities")
+        parser.add_argument("--by", metavar="USERNAME", help="who declares it; certificates name them")
 
     def handle(
         self,

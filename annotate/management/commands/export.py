@@ -15,7 +15,7 @@ from annotate.projects.read import project_named
 
 
 class Command(OneLineCommand):
-    help = "Makes a numbered release of ground truth and writes it, with its manifest beside it."
+    help = "Create a numbered release of ground truth and write it with its manifest."
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("slug", help="the project")
@@ -23,15 +23,13 @@ class Command(OneLineCommand):
         parser.add_argument("--out", type=Path, required=True)
         parser.add_argument("--criterion", action="append", metavar="KEY", help="only this criterion; may be repeated")
         parser.add_argument("--batch", type=int, help="only this batch")
-        parser.add_argument(
-            "--include-disputed", action="store_true", help="also units that no rule settles, without a value"
-        )
+        parser.add_argument("--include-disputed", action="store_true", help="also unresolved units, without a value")
 
-        parser.add_argument("--samples", action="store_true", help="samples as they were imported, not verdicts")
+        parser.add_argument("--samples", action="store_true", help="samples as imported, instead of verdicts")
         parser.add_argument(
             "--annotators",
             choices=CHOICES,
-            help="columns per annotator: what each said, by name or (numbered) without anybody's name",
+            help="one column per annotator: named, or anonymised (numbered)",
         )
 
     def handle(self, *args: Any, slug: str, out: Path, **options: Any) -> None:
@@ -65,8 +63,8 @@ class Command(OneLineCommand):
 
 def _check_writable(path: Path) -> None:
     if path.is_dir():
-        raise CommandError(f"Cannot write {path}: it is a folder; name a file.")
+        raise CommandError(f"Cannot write {path}: it is a folder. Give a file name.")
     if not path.parent.is_dir():
-        raise CommandError(f"Cannot write {path}: there is no folder {path.parent}.")
+        raise CommandError(f"Cannot write {path}: folder {path.parent} not found.")
     if not os.access(path if path.exists() else path.parent, os.W_OK):
         raise CommandError(f"Cannot write {path}: permission denied.")

@@ -2,5 +2,5 @@ from annotate.management.import_command import ImportCommand
 
 
 class Command(ImportCommand):
-    help = "Imports labels made elsewhere; all of the file or nothing."
+    help = "Import labels from a file: either all rows, or none."
     kind = "labels"

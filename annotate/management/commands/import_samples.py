@@ -2,5 +2,5 @@ from annotate.management.import_command import ImportCommand
 
 
 class Command(ImportCommand):
-    help = "Imports samples; all of the file or nothing."
+    help = "Import samples: either all rows, or none."
     kind = "samples"

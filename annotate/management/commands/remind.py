@@ -9,10 +9,8 @@ from annotate.tasks.mail import send_reminders
 
 
 class Command(OneLineCommand):
-    help = (
-        "Mails everybody who has tasks left in a batch that is due tomorrow. For cron, once a day (docs/settings.md)."
-    )
+    help = "Email all annotators with tasks left in batches due tomorrow. Run daily by cron (docs/settings.md)."
 
     def handle(self, *args: Any, **options: Any) -> None:
         sent = send_reminders()
-        self.stdout.write("One mail sent." if sent == 1 else f"{sent} mails sent.")
+        self.stdout.write("1 email sent." if sent == 1 else f"{sent} emails sent.")

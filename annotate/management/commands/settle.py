@@ -15,7 +15,7 @@ from annotate.projects.read import criterion_named, project_named
 
 
 class Command(OneLineCommand):
-    help = "Makes verdicts of labels that were made elsewhere (docs/formats.md)."
+    help = "Create verdicts from imported labels (docs/formats.md)."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("slug", help="the project's short name")
@@ -25,7 +25,7 @@ class Command(OneLineCommand):
             required=True,
             type=int,
             metavar="N",
-            help="how many labels a unit needs; units with fewer are left without a verdict",
+            help="labels needed per unit; units with fewer get no verdict",
         )
 
     def handle(self, *args: Any, slug: str, criterion: str, needed: int, **options: Any) -> None:

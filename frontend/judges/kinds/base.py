@@ -21,7 +21,7 @@ from judges.models import Endpoint
 
 Words = Mapping[str, str | Promise]
 
-USUAL = ("", _("the usual"))
+USUAL = ("", _("Default"))
 AGAINST = [
     USUAL,
     ("contexts", _("the contexts")),
@@ -114,22 +114,25 @@ class ConfigForm(forms.Form):
 
 
 # Of judges that ask a model.
-MODEL = forms.CharField(label=_("Model"), max_length=200, help_text=_("As the endpoint calls it."))
+MODEL = forms.CharField(label=_("Model"), max_length=200, help_text=_("Name at the endpoint."))
 TEMPERATURE = forms.FloatField(
     label=_("Temperature"),
     required=False,
     initial=0,
     widget=forms.NumberInput({"step": "any"}),
-    help_text=_("0 is steadiest. Empty leaves it to the server, as some models demand."),
+    help_text=_("0 is most repeatable. Leave empty to use the server’s default."),
 )
 SEED = forms.IntegerField(
-    label=_("Seed"), required=False, min_value=0, help_text=_("For servers that take one. Empty: none is sent.")
+    label=_("Random seed"),
+    required=False,
+    min_value=0,
+    help_text=_("For servers that support it. Leave empty to send none."),
 )
 STRUCTURED = forms.BooleanField(
-    label=_("Send the reply’s form as a JSON schema too"),
+    label=_("Also send the reply format as a JSON schema"),
     required=False,
     initial=True,
-    help_text=_("Switch it off for servers that refuse such requests."),
+    help_text=_("Turn off for servers that refuse such requests."),
 )
 
 
@@ -138,9 +141,9 @@ def endpoint_field(project: Project) -> forms.ChoiceField:
     names = [(name, name) for name in known]
     return forms.ChoiceField(
         label=_("Endpoint"),
-        choices=names if len(names) == 1 else [("", _("choose one")), *names],
+        choices=names if len(names) == 1 else [("", _("Select")), *names],
         initial=names[0][0] if len(names) == 1 else "",
-        help_text=_("Where the model answers."),
+        help_text=_("The server of the model."),
     )
 
 
@@ -156,17 +159,17 @@ class TargetForm(ConfigForm):
     together: ClassVar[Sequence[Collection[str]]] = (("dimension", "unit"),)
 
     criterion = forms.ChoiceField(
-        label=_("On the criterion"),
+        label=_("Criterion"),
         required=False,
-        help_text=_("Its scores are compared with what people said on it."),
+        help_text=_("Its scores are compared with human labels on this criterion."),
     )
     dimension = forms.CharField(
-        label=_("Its own name for what it measures"),
+        label=_("Name of the measure"),
         required=False,
         max_length=120,
-        help_text=_("Only without a criterion: it is compared with every criterion on the same kind of unit."),
+        help_text=_("Only without a criterion. Compared with every criterion on the same kind of unit."),
     )
-    unit = forms.ChoiceField(label=_("Asked about each"), required=False, help_text=_("Only without a criterion."))
+    unit = forms.ChoiceField(label=_("Applies to"), required=False, help_text=_("Only without a criterion."))
 
     def __init__(
         self, project: Project, config: Mapping[str, Any], *args: Any, kinds: Collection[str], **kwargs: Any
@@ -175,7 +178,7 @@ class TargetForm(ConfigForm):
         super().__init__(project, config, *args, **kwargs)
         criteria = [one for one in current_criteria(project) if one.unit in kinds]
         named = [(one.key, f"{one.name} ({one.get_unit_display()})") for one in criteria]
-        self.fields["criterion"].choices = [*named, (self.OWN, _("none: something of its own"))]  # type: ignore[attr-defined]
+        self.fields["criterion"].choices = [*named, (self.OWN, _("None (custom measure)"))]  # type: ignore[attr-defined]
         units = [(kind, UnitKind(kind).label) for kind in kinds]
         self.fields["unit"].choices = units  # type: ignore[attr-defined]
         self.fields["unit"].initial = units[0][0]
@@ -194,7 +197,7 @@ def folder_field() -> forms.ChoiceField:
     return forms.ChoiceField(
         label=_("Model"),
         choices=[(name, name) for name in local_models.model_names()],
-        help_text=_("A folder that the operator of this installation has put there. Nothing is downloaded."),
+        help_text=_("A folder provided by the server administrator. Nothing is downloaded."),
     )
 
 
@@ -228,7 +231,7 @@ class Group:
 
 
 def no_endpoint(project: Project) -> str:
-    return "" if Endpoint.objects.filter(project=project).exists() else gettext("This project has no endpoint yet.")
+    return "" if Endpoint.objects.filter(project=project).exists() else gettext("This project has no endpoints yet.")
 
 
 def has_local_model() -> bool:

@@ -27,7 +27,7 @@ class MemberForm(forms.Form):
 
     member = forms.ChoiceField(label=_("Judge"), required=False)
     weight = forms.FloatField(label=_("Weight"), required=False, widget=forms.NumberInput({"step": "any"}))
-    flipped = forms.BooleanField(label=_("Flipped"), required=False)
+    flipped = forms.BooleanField(label=_("Reversed"), required=False)
     low = forms.FloatField(label=_("Lowest score"), required=False, widget=forms.NumberInput({"step": "any"}))
     high = forms.FloatField(label=_("Highest score"), required=False, widget=forms.NumberInput({"step": "any"}))
 
@@ -59,16 +59,16 @@ class CompositeForm(TargetForm):
     same = ("per", "normalised")
 
     per = forms.ChoiceField(
-        label=_("What is added"),
+        label=_("Combine"),
         initial="unit",
         widget=forms.RadioSelect,
         choices=(
-            ("unit", _("for each unit what the judges say of it")),
-            ("sample", _("for each answer the means of what the judges say of its parts")),
+            ("unit", _("the judges’ scores, unit by unit")),
+            ("sample", _("the judges’ mean scores over the parts of each answer")),
         ),
     )
     normalised = forms.BooleanField(
-        label=_("Divide by the sum of the weights, so that it stays on its members’ scale"),
+        label=_("Divide by the sum of the weights, to keep the members’ scale"),
         required=False,
         initial=True,
     )
@@ -122,14 +122,14 @@ def _row_initial(member: Mapping[str, Any], key: str) -> dict[str, Any]:
 def group(project: Project) -> Group:
     return Group(
         kind=JudgeKind.COMPOSITE,
-        title=gettext("Several judges, weighted"),
-        text=gettext("Adds the scores of other judges with the weights that you give."),
+        title=gettext("Weighted combination of judges"),
+        text=gettext("Adds the scores of other judges with your weights."),
         needs=gettext("needs judges with scores"),
         starts=[
             Start(
                 key="composite",
                 title=gettext("Weighted sum"),
-                text=gettext("Of one unit’s scores, or of the means over an answer’s parts."),
+                text=gettext("Of scores per unit, or of means over an answer’s parts."),
                 name="composite",
                 config={"dimension": "overall", "unit": "answer"},
             )

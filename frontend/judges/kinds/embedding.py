@@ -41,14 +41,14 @@ class EmbeddingForm(TargetForm):
     contexts = forms.ChoiceField(
         label=_("Several contexts"),
         required=False,
-        choices=[USUAL, ("best", _("the one that fits best")), ("mean", _("the mean over all"))],
+        choices=[USUAL, ("best", _("the best match")), ("mean", _("the mean over all"))],
     )
     model = MODEL
     texts_per_request = forms.IntegerField(label=_("Texts in one request"), required=False, min_value=1)
     pooling = forms.ChoiceField(
-        label=_("A text’s vector is"),
+        label=_("Text vector"),
         required=False,
-        choices=[USUAL, ("mean", _("the mean over its tokens")), ("first", _("that of its first token"))],
+        choices=[USUAL, ("mean", _("mean over its tokens")), ("first", _("first token"))],
     )
 
     def __init__(self, project: Project, config: Mapping[str, Any], *args: Any, **kwargs: Any) -> None:
@@ -74,20 +74,20 @@ def group(project: Project) -> Group:
     return Group(
         kind=JudgeKind.EMBEDDING,
         title=gettext("Semantic similarity"),
-        text=gettext("How near two texts are as vectors, however they are worded."),
+        text=gettext("How close two texts are in meaning, whatever the wording."),
         needs=gettext("needs an endpoint or a local model"),
         starts=[
             Start(
                 key="embedding-endpoint",
-                title=gettext("Embeddings of an endpoint"),
+                title=gettext("Embeddings from an endpoint"),
                 text=gettext("Vectors from a model at an endpoint."),
                 name="embedding",
                 config=target,
             ),
             Start(
                 key="embedding-folder",
-                title=gettext("Embeddings of a local model"),
-                text=gettext("Vectors from a model on this machine; nothing leaves it."),
+                title=gettext("Embeddings from a local model"),
+                text=gettext("Vectors from a model on this server; no data leaves it."),
                 name="embedding-local",
                 config={**target, "folder": ""},
             ),

@@ -20,12 +20,12 @@ class EnsembleForm(ConfigForm):
     """On which criterion it learns, and from which judges."""
 
     criterion = forms.ChoiceField(
-        label=_("On the criterion"), help_text=_("It learns from what people said on it, on the dev half only.")
+        label=_("Criterion"), help_text=_("It learns from human labels on this criterion, only in the dev set.")
     )
     members = forms.MultipleChoiceField(
-        label=_("Made of"),
+        label=_("Members"),
         widget=forms.CheckboxSelectMultiple,
-        help_text=_("At least two judges, on the criterion’s kind of unit, that have been run over the dev samples."),
+        help_text=_("At least two judges on the same kind of unit, with scores on the dev set."),
     )
 
     def __init__(self, project: Project, config: Mapping[str, Any], *args: Any, **kwargs: Any) -> None:
@@ -47,16 +47,14 @@ class EnsembleForm(ConfigForm):
 def group(project: Project) -> Group:
     return Group(
         kind=JudgeKind.ENSEMBLE,
-        title=gettext("Several judges, learned"),
-        text=gettext(
-            "Learns on the dev half how much each of several judges is worth, and gives one calibrated probability."
-        ),
+        title=gettext("Learned combination of judges"),
+        text=gettext("Learns each judge’s weight on the dev set and gives one calibrated probability."),
         needs=gettext("needs judges with scores"),
         starts=[
             Start(
                 key="ensemble",
                 title=gettext("Ensemble"),
-                text=gettext("The probability that people would pass the unit."),
+                text=gettext("The probability that humans would pass the unit."),
                 name="ensemble",
                 config={"unit": "answer"},
             )

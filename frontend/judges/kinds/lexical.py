@@ -28,21 +28,21 @@ from judges.models import JudgeKind
 MEASURE_WORDS = {
     "token_overlap": (
         _("Token overlap"),
-        _("Which share of the words of a claim or an answer the contexts have."),
+        _("Share of a claim’s or answer’s words found in the contexts."),
     ),
     "rouge_l": (
         _("ROUGE-L"),
-        _("The longest run of words in the same order, such as against a reference answer."),
+        _("Longest sequence of words in the same order, such as in a reference answer."),
     ),
-    "bm25": (_("BM25"), _("How well each context fits the question, rare words counting more.")),
-    "tf_idf": (_("TF-IDF"), _("How like each context is to the question by its rare words.")),
+    "bm25": (_("BM25"), _("How well each context matches the question, with more weight on rare words.")),
+    "tf_idf": (_("TF-IDF"), _("How similar each context is to the question in rare words.")),
     "citation": (
         _("Citation check"),
-        _("Whether the [n] behind a claim exists, and whether that context has the claim’s words."),
+        _("Whether the [n] after a claim exists, and whether that context has the claim’s words."),
     ),
     "key_fact": (
         _("Key facts"),
-        _("Which share of a key fact the answer says, small differences in spelling allowed."),
+        _("Share of a key fact found in the answer, allowing for spelling differences."),
     ),
 }
 OPTIONS = ("against", "share", "contexts", "k1", "b", "similar", "unspaced")
@@ -61,7 +61,7 @@ class LexicalForm(TargetForm):
         choices=AGAINST,
     )
     share = forms.ChoiceField(
-        label=_("Which share"),
+        label=_("Share"),
         required=False,
         choices=[
             USUAL,
@@ -73,19 +73,19 @@ class LexicalForm(TargetForm):
     contexts = forms.ChoiceField(
         label=_("Several contexts"),
         required=False,
-        choices=[USUAL, ("all", _("all of them together")), ("best", _("the one that fits best"))],
+        choices=[USUAL, ("all", _("all of them together")), ("best", _("the best match"))],
     )
     k1 = forms.FloatField(
-        label="k1", required=False, widget=forms.NumberInput({"step": "any"}), help_text=_("Usual: 1.2")
+        label="k1", required=False, widget=forms.NumberInput({"step": "any"}), help_text=_("Default: 1.2")
     )
     b = forms.FloatField(
-        label="b", required=False, widget=forms.NumberInput({"step": "any"}), help_text=_("Usual: 0.75")
+        label="b", required=False, widget=forms.NumberInput({"step": "any"}), help_text=_("Default: 0.75")
     )
     similar = forms.FloatField(
-        label=_("How like two words must be"),
+        label=_("Minimum word similarity"),
         required=False,
         widget=forms.NumberInput({"step": "any"}),
-        help_text=_("From 0.5 to 1 (the same). Usual: 0.8"),
+        help_text=_("From 0.5 to 1 (identical). Default: 0.8"),
     )
     unspaced = forms.ChoiceField(
         label=_("Languages written without spaces, such as Chinese"),
@@ -131,7 +131,7 @@ def group(project: Project) -> Group:
     return Group(
         kind=JudgeKind.LEXICAL,
         title=gettext("Words"),
-        text=gettext("Compares texts by their words: thousands of units a second, the same score each time."),
-        needs=gettext("needs nothing"),
+        text=gettext("Compares texts by their words: thousands of units per second, always the same score."),
+        needs=gettext("no requirements"),
         starts=starts,
     )

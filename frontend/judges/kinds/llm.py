@@ -45,10 +45,10 @@ MEANS = {
     "key_facts": _("all key facts, numbered"),
     "entity": _("the entity that is judged"),
     "entities": _("all entities, numbered"),
-    "options": _("what may be answered, with its meaning"),
+    "options": _("the possible options, with their meaning"),
     "criterion": _("the criterion’s question and help"),
     "requirements": _("your requirements, numbered"),
-    "examples": _("decided examples from dev"),
+    "examples": _("resolved examples from the dev set"),
 }
 
 
@@ -81,25 +81,22 @@ class LLMForm(TargetForm):
         strip=False,
         max_length=50_000,
         widget=forms.Textarea({"rows": 22, "spellcheck": "false"}),
-        help_text=_(
-            "What stands between double braces is filled in for each unit. How the reply has to look is added by "
-            "itself."
-        ),
+        help_text=_("Variables in double braces are filled in for each unit. The reply format is added automatically."),
     )
     per = forms.ChoiceField(
-        label=_("One request for"),
+        label=_("Units per request"),
         initial="unit",
         widget=forms.RadioSelect,
         choices=(
-            ("unit", _("each unit")),
-            ("sample", _("all units of a sample together: cheaper, and each is read beside the others")),
+            ("unit", _("one unit")),
+            ("sample", _("all units of a sample: cheaper, and read in context")),
         ),
     )
     answer_with = forms.ChoiceField(
-        label=_("It answers with"),
+        label=_("Answer format"),
         required=False,
         choices=(
-            ("", _("the usual: the criterion’s options, if it has any")),
+            ("", _("Default: the criterion’s options, if any")),
             ("options", _("one of the options")),
             ("number", _("a number")),
         ),
@@ -108,17 +105,15 @@ class LLMForm(TargetForm):
         label=_("Requirements"),
         required=False,
         widget=forms.Textarea({"rows": 5}),
-        help_text=_(
-            "One on each line; it says of each whether the answer meets it. A line may begin with a weight: “2: …”."
-        ),
+        help_text=_("One per line; each is checked separately. A line can begin with a weight: “2: …”."),
     )
     examples = forms.IntegerField(
         label=_("Examples"),
         min_value=0,
         initial=0,
-        help_text=_("How many decided units are shown to it, drawn from dev. It is never measured on them."),
+        help_text=_("Number of resolved units from the dev set to show. They are never used to measure it."),
     )
-    examples_seed = forms.IntegerField(label=_("Seed of the examples"), min_value=0, required=False)
+    examples_seed = forms.IntegerField(label=_("Random seed of the examples"), min_value=0, required=False)
     low = forms.FloatField(label=_("Lowest number"), required=False, widget=forms.NumberInput({"step": "any"}))
     high = forms.FloatField(label=_("Highest number"), required=False, widget=forms.NumberInput({"step": "any"}))
     whole = forms.TypedChoiceField(
@@ -126,13 +121,16 @@ class LLMForm(TargetForm):
         required=False,
         coerce=lambda text: text == "true",
         empty_value=None,
-        choices=(("", _("as usual")), ("true", _("yes")), ("false", _("no"))),
+        choices=(("", _("Default")), ("true", _("yes")), ("false", _("no"))),
     )
     rationale = forms.BooleanField(
-        label=_("It says why, before it decides"), required=False, initial=True, help_text=_("More tokens, and better.")
+        label=_("Ask for a rationale first"),
+        required=False,
+        initial=True,
+        help_text=_("Usually better, but uses more tokens."),
     )
     temperature = TEMPERATURE
-    max_tokens = forms.IntegerField(label=_("Most tokens of a reply"), min_value=1, initial=1024)
+    max_tokens = forms.IntegerField(label=_("Maximum output tokens"), min_value=1, initial=1024)
     seed = SEED
     structured = STRUCTURED
 
@@ -181,7 +179,7 @@ class LLMForm(TargetForm):
     def clean(self) -> dict[str, Any]:
         typed: dict[str, Any] = super().clean() or {}
         if "{{requirements}}" in typed.get("prompt", "") and not typed.get("requirements", True):
-            self.add_error("requirements", gettext("The prompt shows requirements: list them, one on each line."))
+            self.add_error("requirements", gettext("The prompt uses requirements. Enter them, one per line."))
         return typed
 
     def config(self) -> dict[str, Any]:
@@ -231,7 +229,7 @@ def _requirement(line: str) -> dict[str, Any]:
     except ValueError:
         return {"text": line}
     if not colon or not text.strip():
-        raise forms.ValidationError(gettext("“%(line)s” has a weight and no words.") % {"line": line[:80]})
+        raise forms.ValidationError(gettext("“%(line)s” has a weight but no text.") % {"line": line[:80]})
     return {"text": text.strip(), "weight": number}
 
 
@@ -246,7 +244,7 @@ def _requirement_lines(requirements: Any) -> str:
 CHOICES: Mapping[str, Words] = {
     "answer_with": offered(LLMForm, "answer_with"),
     # Shorter than in the form, which gives advice.
-    "per": {"unit": _("each unit"), "sample": _("all units of a sample together")},
+    "per": {"unit": _("one unit"), "sample": _("all units of a sample")},
 }
 # Template of a prompt -> the built-in criterion that asks for the same.
 _ASKED_BY = {
@@ -276,9 +274,9 @@ def group(project: Project) -> Group:
         )
     return Group(
         kind=JudgeKind.LLM,
-        title=gettext("A model with a prompt"),
+        title=gettext("Model with a prompt"),
         text=gettext(
-            "Asks a language model about each unit, in your words, and takes only replies that keep to the form."
+            "Scores each unit with a language model and your prompt. Replies in the wrong format are rejected."
         ),
         needs=gettext("needs an endpoint"),
         starts=starts,

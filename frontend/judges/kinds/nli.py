@@ -38,7 +38,7 @@ class NliForm(TargetForm):
         label=_("The model’s name for entailment"),
         required=False,
         max_length=200,
-        help_text=_("Empty: as its config.json says."),
+        help_text=_("Leave empty to use config.json."),
     )
 
     def __init__(self, project: Project, *args: Any, **kwargs: Any) -> None:
@@ -54,17 +54,17 @@ CHOICES: Mapping[str, Words] = {"against": offered(NliForm, "against")}
 
 
 def group(project: Project) -> Group:
-    no_model = "" if has_local_model() else gettext("The operator of this installation has put no model there yet.")
+    no_model = "" if has_local_model() else gettext("The server administrator has provided no models yet.")
     return Group(
         kind=JudgeKind.NLI,
         title=gettext("Entailment"),
-        text=gettext("How probable it is that a context entails a claim, by a model on this machine."),
+        text=gettext("Probability that a context entails a claim, from a model on this server."),
         needs=gettext("needs a local model"),
         starts=[
             Start(
                 key="nli",
                 title=gettext("Entailment of claims"),
-                text=gettext("Of several contexts the one that bears a claim out best counts."),
+                text=gettext("Of several contexts, the most supportive one counts."),
                 name="entailment",
                 config={"criterion": first_criterion(project, ("claim", "fact", "answer"))},
             )

@@ -30,31 +30,31 @@ from judges.models import JudgeKind
 METRIC_WORDS = {
     "faithfulness": (
         _("Faithfulness"),
-        _("Which share of the answer’s statements the contexts bear out."),
+        _("Share of the answer’s statements supported by the contexts."),
     ),
     "answer_relevancy": (
         _("Answer relevancy"),
-        _("How like the questions that the answer would fit are to the one that was asked."),
+        _("How similar questions generated from the answer are to the one asked."),
     ),
     "context_precision": (
         _("Context precision"),
-        _("Whether the contexts that help stand before those that don’t."),
+        _("Whether helpful contexts are ranked above the others."),
     ),
     "context_recall": (
         _("Context recall"),
-        _("Which share of the reference answer the contexts bear out."),
+        _("Share of the reference answer supported by the contexts."),
     ),
     "answer_correctness": (
         _("Answer correctness"),
-        _("Whether the answer says what the reference answer says, and nothing else."),
+        _("Whether the answer says what the reference answer says, and no more."),
     ),
     "context_entity_recall": (
         _("Context entity recall"),
-        _("Which share of the reference answer’s entities the contexts name."),
+        _("Share of the reference answer’s entities found in the contexts."),
     ),
     "noise_sensitivity": (
         _("Noise sensitivity"),
-        _("Which share of the answer is wrong and comes from the contexts; lower is better."),
+        _("Share of the answer that is wrong and comes from the contexts; lower is better."),
     ),
 }
 # What only some of the metrics have.
@@ -83,7 +83,7 @@ class RagasForm(ConfigForm):
         label=_("Embedding model"),
         required=False,
         max_length=200,
-        help_text=_("As the endpoint calls it; semantic similarity is measured with it."),
+        help_text=_("Name at the endpoint. Used for semantic similarity."),
     )
     against = forms.ChoiceField(
         label=_("Compared with"),
@@ -93,18 +93,18 @@ class RagasForm(ConfigForm):
         label=_("Noise from"),
         choices=(("relevant", _("relevant contexts")), ("irrelevant", _("irrelevant contexts"))),
     )
-    strictness = forms.IntegerField(label=_("Questions that are made up for each answer"), min_value=1, initial=3)
+    strictness = forms.IntegerField(label=_("Questions generated per answer"), min_value=1, initial=3)
     similarity_weight = forms.FloatField(
-        label=_("Weight of the likeness"),
+        label=_("Weight of similarity"),
         initial=0.25,
         widget=forms.NumberInput({"step": "any"}),
-        help_text=_("From 0 (facts only; no embedding model is needed then) to 1."),
+        help_text=_("From 0 (facts only, no embedding model needed) to 1."),
     )
     beta = forms.FloatField(
-        label="β", initial=1, widget=forms.NumberInput({"step": "any"}), help_text=_("Above 1 recall counts more.")
+        label="β", initial=1, widget=forms.NumberInput({"step": "any"}), help_text=_("Above 1, recall counts more.")
     )
     temperature = TEMPERATURE
-    max_tokens = forms.IntegerField(label=_("Most tokens of a reply"), min_value=1, initial=2048)
+    max_tokens = forms.IntegerField(label=_("Maximum output tokens"), min_value=1, initial=2048)
     seed = SEED
     structured = STRUCTURED
 
@@ -141,7 +141,7 @@ def group(project: Project) -> Group:
     return Group(
         kind=JudgeKind.RAGAS,
         title="RAGAS",
-        text=gettext("The metrics of the RAGAS library, one score for each answer, asked through your endpoint."),
+        text=gettext("Metrics of the RAGAS library, one score per answer, through your endpoint."),
         needs=gettext("needs an endpoint and the library"),
         starts=[
             Start(

@@ -20,7 +20,7 @@ from judges.reports.write import build_report
 
 
 class Command(OneLineCommand):
-    help = "How well each judge agrees with people on a criterion (docs/statistics.md)."
+    help = "Agreement of each judge with human labels on a criterion (docs/statistics.md)."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("slug", help="the project's short name")

@@ -51,7 +51,7 @@ def complete(config: Any, project: Project) -> dict[str, Any]:
     answer = _answer(fields, criterion, template, has_requirements=requirements is not None)
     per = fields.choice("per", (PER_UNIT, PER_SAMPLE), default=PER_UNIT if template is None else template.per)
     if per == PER_SAMPLE and (of["unit"] not in LISTED_KINDS or requirements is not None):
-        raise fields.refuse("per", _("Only claims, contexts, key facts and entities can be asked about all at once."))
+        raise fields.refuse("per", _("Only claims, contexts, key facts and entities can be scored together."))
     prompt = _text(fields, "prompt", longest=LONGEST_PROMPT) if template is None else template.prompt
     used = _names(prompt, of["unit"], per, criterion, requirements)
     examples = read_examples(fields, criterion, sample_names(prompt))
@@ -79,12 +79,12 @@ def _template(fields: Fields, unit: str) -> Template | None:
     if fields.raw("template") is None:
         return None
     if fields.raw("prompt") is not None:
-        raise fields.refuse("template", _("Give a template or a prompt of your own, not both."))
+        raise fields.refuse("template", _("Give either a template or your own prompt, not both."))
     template = TEMPLATES[fields.choice("template", TEMPLATES)]
     if unit not in template.units:
         raise fields.refuse(
             "template",
-            _("“%(key)s” is about units of the kind %(units)s, and this judge is about “%(unit)s”.")
+            _("“%(key)s” applies to units of the kind %(units)s, but this judge scores “%(unit)s”.")
             % {"key": template.key, "units": ", ".join(template.units), "unit": unit},
         )
     return template
@@ -104,7 +104,7 @@ def _names(
     for name in needed:
         if name not in used:
             raise Refused(
-                "prompt", _("It never shows what is judged: it has to use %(name)s.") % {"name": f"{{{{{name}}}}}"}
+                "prompt", _("The prompt must contain %(name)s, the text to judge.") % {"name": f"{{{{{name}}}}}"}
             )
     return used
 
@@ -147,7 +147,7 @@ def _answer(
 def _refuse_given(fields: Fields, names: Iterable[str]) -> None:
     for name in names:
         if fields.raw(name) is not None:
-            raise fields.refuse(name, _("This way of answering has no such field."))
+            raise fields.refuse(name, _("This answer format has no such field."))
 
 
 def _range(fields: Fields, criterion: Criterion | None, own: Mapping[str, Any]) -> dict[str, Any]:
@@ -163,10 +163,10 @@ def _range(fields: Fields, criterion: Criterion | None, own: Mapping[str, Any]) 
     low = float(fields.number("min", default=usual[0], low=-LARGEST_SCORE, high=LARGEST_SCORE))
     high = float(fields.number("max", default=usual[1], low=-LARGEST_SCORE, high=LARGEST_SCORE))
     if low >= high:
-        raise fields.refuse("max", _("This takes a number above the least."))
+        raise fields.refuse("max", _("Must be a number above the minimum."))
     whole = fields.truth("whole", default=usual[2])
     if whole and not (low.is_integer() and high.is_integer()):
-        raise fields.refuse("whole", _("The least and the largest value are not whole numbers themselves."))
+        raise fields.refuse("whole", _("The minimum and maximum must be whole numbers."))
     return {"min": low, "max": high, "whole": whole}
 
 
@@ -177,7 +177,8 @@ def _options(fields: Fields, criterion: Criterion | None, own: Mapping[str, Any]
         fields.raw("options")
         if not criterion.options:
             raise fields.refuse(
-                "answer_with", _("“%(key)s” has no options: answer with a number.") % {"key": criterion.key}
+                "answer_with",
+                _("“%(key)s” has no options. Use a number as the answer format.") % {"key": criterion.key},
             )
         return [
             {"value": option["value"], "label": option.get("label", ""), "help": option.get("help", "")}
@@ -193,7 +194,7 @@ def _options(fields: Fields, criterion: Criterion | None, own: Mapping[str, Any]
         one.finish()
     spelled = [_spelled(option["value"]) for option in found]
     if len(set(spelled)) < len(spelled):
-        raise fields.refuse("options", _("Two of the values can't be told apart."))
+        raise fields.refuse("options", _("Two of the values are indistinguishable."))
     return found
 
 
@@ -201,7 +202,7 @@ def _score(one: Fields, value: Value) -> float:
     """By default a number counts as itself, true as 1 and false as 0; of a word the score has to be given."""
     usual = None if isinstance(value, str) else float(value)
     if usual is None and one.raw("score") is None:
-        raise one.refuse("score", _("A judge without a criterion gives numbers: say which one this counts as."))
+        raise one.refuse("score", _("A judge without a criterion gives numbers. Specify the number for this option."))
     return float(one.number("score", default=usual, low=-LARGEST_SCORE, high=LARGEST_SCORE))
 
 
@@ -214,7 +215,7 @@ def _level(one: Fields) -> Value:
     value = one.raw("value")
     if isinstance(value, bool | int | float) or (isinstance(value, str) and value.strip() and len(value) <= 200):
         return value
-    raise one.refuse("value", _("This takes a text of at most 200 characters, a number, or true or false."))
+    raise one.refuse("value", _("Must be text of at most 200 characters, a number, true or false."))
 
 
 def _check_examples(
@@ -223,12 +224,10 @@ def _check_examples(
     if not examples["count"]:
         return
     if EXAMPLES not in used:
-        raise Refused("prompt", _("There are examples, and it has no place for them: it has to use {{examples}}."))
+        raise Refused("prompt", _("The prompt must contain {{examples}}, because examples are set."))
     in_words = criterion is not None and any(isinstance(level, bool | str) for level in criterion.levels)
     if answer["answer_with"] == REQUIREMENTS or (answer["answer_with"] == NUMBER and in_words):
-        raise Refused(
-            "examples", _("People's verdicts are no examples of such an answer; let it answer with the options.")
-        )
+        raise Refused("examples", _("Human verdicts can’t be examples for this answer format. Use the options."))
 
 
 def _criterion_text(criterion: Criterion) -> str:
@@ -238,5 +237,5 @@ def _criterion_text(criterion: Criterion) -> str:
 def _text(fields: Fields, name: str, *, longest: int = 200) -> str:
     text = fields.text(name, longest=longest)
     if not is_storable(text):
-        raise fields.refuse(name, _("This holds what is no character."))
+        raise fields.refuse(name, _("Contains an invalid character."))
     return text

@@ -53,7 +53,7 @@ def read_examples(fields: Fields, criterion: Criterion | None, shown: Sequence[s
     if not count:
         return {**wanted, "drawn": [], "drawn_with": wanted}
     if criterion is None:
-        raise inner.refuse("count", _("Examples come from people's verdicts on a criterion, and none is named."))
+        raise inner.refuse("count", _("Examples come from human verdicts on a criterion. Specify the criterion."))
     if drawn and drawn_with == wanted:
         found = _frozen(inner, drawn, criterion, shown)
     else:
@@ -75,7 +75,7 @@ def _draw(fields: Fields, criterion: Criterion, count: int, seed: int, shown: Se
             return chosen
     raise fields.refuse(
         "count",
-        _("There are only %(there)d samples on dev that people have settled and that have all that the prompt shows.")
+        _("Only %(there)d resolved samples in the dev set have everything that the prompt uses.")
         % {"there": len(chosen)},
     )
 
@@ -100,7 +100,7 @@ def _in_turn(criterion: Criterion, seed: int) -> Iterator[tuple[int, str, Any]]:
 
 def _frozen(fields: Fields, drawn: Any, criterion: Criterion, shown: Sequence[str]) -> list[Example]:
     if not isinstance(drawn, list) or len(drawn) > MOST:
-        raise fields.refuse("drawn", _("This takes a list of at most %(most)d objects.") % {"most": MOST})
+        raise fields.refuse("drawn", _("Must be a list of at most %(most)d objects.") % {"most": MOST})
     found = []
     for place, given in enumerate(drawn):
         one = Fields(given, fields.place(f"drawn.{place}"))
@@ -111,7 +111,7 @@ def _frozen(fields: Fields, drawn: Any, criterion: Criterion, shown: Sequence[st
         sample = samples_named(criterion.project, [name]).first() if is_dev else None
         example = None if sample is None else _example(sample, unit, value, shown)
         if example is None or not _is_value(criterion, value):
-            raise one.refuse("sample", _("This is no example any more: leave “drawn” out to have others drawn."))
+            raise one.refuse("sample", _("No longer available as an example. Leave out “drawn” to draw new ones."))
         found.append(example)
     return found
 

@@ -42,12 +42,12 @@ def parts_of(prompt: str, known: Collection[str]) -> list[Part]:
         if name.strip() not in known:
             raise Refused(
                 "prompt",
-                _("“%(shown)s” is no variable. Those that there are here: %(names)s.")
+                _("Unknown variable “%(shown)s”. Must be one of: %(names)s.")
                 % {"shown": f"{{{{{name}}}}}"[:_SHOWN_CHARACTERS], "names": names},
             )
     if "{{" in pieces[-1]:
         raise Refused(
-            "prompt", _("A variable is opened by {{ and never closed. Variables here: %(names)s.") % {"names": names}
+            "prompt", _("A variable is opened with {{ but not closed. Variables: %(names)s.") % {"names": names}
         )
     parts = (Part(piece.strip(), is_variable=True) if at % 2 else Part(piece) for at, piece in enumerate(pieces))
     return [part for part in parts if part.text]

@@ -34,13 +34,13 @@ _SPELLINGS = {"sample_id": "sample"}
 
 
 class Command(OneLineCommand):
-    help = "What a judge's certificate makes of new scores: verdicts, probabilities, and a corrected pass rate."
+    help = "Apply a judge's certificate to new scores: verdicts, probabilities and a corrected pass rate."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("slug", help="the project's short name")
         parser.add_argument("--criterion", required=True, metavar="KEY")
         parser.add_argument("--judge", required=True, metavar="NAME")
-        parser.add_argument("--dimension", metavar="NAME", help="of a judge certified for several things: which one")
+        parser.add_argument("--dimension", metavar="NAME", help="which measure, if the judge is certified for several")
         which = parser.add_mutually_exclusive_group(required=True)
         which.add_argument(
             "--file",
@@ -49,18 +49,16 @@ class Command(OneLineCommand):
             help="JSONL, JSON, CSV or Parquet with the columns sample (its own id, if there is one) and score",
         )
         which.add_argument(
-            "--pipeline", metavar="VERSION", help="the stored scores of the samples that this version made"
+            "--pipeline", metavar="VERSION", help="the stored scores of samples from this pipeline version"
         )
-        parser.add_argument(
-            "--pooled", action="store_true", help="with the shares of several versions of the pipeline together"
-        )
-        parser.add_argument("--output", type=Path, metavar="FILE", help="write each score's verdict, .jsonl or .csv")
-        parser.add_argument("--format", choices=["text", "json"], default="text", help="of what is printed")
+        parser.add_argument("--pooled", action="store_true", help="pool several pipeline versions")
+        parser.add_argument("--output", type=Path, metavar="FILE", help="write each score's verdict to .jsonl or .csv")
+        parser.add_argument("--format", choices=["text", "json"], default="text", help="output format")
 
     def handle(self, *args: Any, **options: Any) -> None:
         output: Path | None = options["output"]
         if output is not None and output.suffix.lower() not in FORMATS:
-            raise CommandError(f"{output}: write to a file that ends with {' or '.join(FORMATS)}.")
+            raise CommandError(f"{output}: must end with {' or '.join(FORMATS)}.")
         asked: dict[str, Any] = {
             "project": project_named(options["slug"]),
             "criterion_key": options["criterion"],
@@ -84,7 +82,7 @@ class Command(OneLineCommand):
 
 def _rows(path: Path) -> list[dict[str, Any]]:
     if not path.is_file():
-        raise CommandError(f"There is no file {path}.")
+        raise CommandError(f"File {path} not found.")
     problems = Problems()
     try:
         with open_source(path, path.name, problems, Limits.from_settings()) as source:

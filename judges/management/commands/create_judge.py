@@ -17,7 +17,7 @@ from judges.versions.specs import Made, judge_from_spec
 
 
 class Command(OneLineCommand):
-    help = "Makes a judge from a judge.json (docs/judges.md), or the next version of the one of its name."
+    help = "Create a judge from a judge.json, or the next version of an existing one (docs/judges.md)."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("slug", help="the project's short name")

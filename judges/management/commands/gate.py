@@ -19,8 +19,8 @@ FAILED, NOT_ASKED = 1, 2
 
 class Command(OneLineCommand):
     help = (
-        "Whether a judge's verdicts may be used, by its certificate. Exit code 0: they may; 1: they may not; 2: there "
-        "is no such project, criterion or judge, or the bar makes no sense."
+        "Check a judge's certificate against a minimum kappa. Exit code 0: passed; 1: failed; 2: project, criterion or "
+        "judge not found, or the minimum is invalid."
     )
     refused = NOT_ASKED
 
@@ -28,9 +28,12 @@ class Command(OneLineCommand):
         parser.add_argument("slug", help="the project's short name")
         parser.add_argument("--criterion", required=True, metavar="KEY")
         parser.add_argument("--judge", required=True, metavar="NAME")
-        parser.add_argument("--dimension", metavar="NAME", help="of a judge certified for several things: which one")
+        parser.add_argument("--dimension", metavar="NAME", help="which measure, if the judge is certified for several")
         parser.add_argument(
-            "--min-kappa", type=float, metavar="NUMBER", help="a bar above the declared one, for kappa's lower bound"
+            "--min-kappa",
+            type=float,
+            metavar="NUMBER",
+            help="minimum for kappa's lower bound, above the declared one",
         )
         parser.add_argument("--format", choices=["text", "json", "markdown"], default="text")
 

@@ -2,5 +2,5 @@ from annotate.management.import_command import ImportCommand
 
 
 class Command(ImportCommand):
-    help = "Imports judge scores, one per row or one column per metric; all of the file or nothing."
+    help = "Import judge scores, one per row or one column per metric: either all rows, or none."
     kind = "scores"

@@ -12,14 +12,14 @@ from judges.certificates.write import issue_certificate, look_at_test
 
 
 class Command(OneLineCommand):
-    help = "Opens the test half for one judge. Each look is counted, and later ones decide by wider intervals."
+    help = "Evaluate a judge on the test set. Every evaluation is counted and widens later intervals."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("slug", help="the project's short name")
         parser.add_argument("--criterion", required=True, metavar="KEY")
         parser.add_argument("--judge", required=True, metavar="NAME")
-        parser.add_argument("--dimension", metavar="NAME", help="of a judge that measures several things: which one")
-        parser.add_argument("--certify", action="store_true", help="issue the certificate of this look")
+        parser.add_argument("--dimension", metavar="NAME", help="which measure, if the judge has several")
+        parser.add_argument("--certify", action="store_true", help="issue a certificate for this evaluation")
 
     def handle(self, *args: Any, **options: Any) -> None:
         criterion = criterion_named(project_named(options["slug"]), options["criterion"])

@@ -18,7 +18,7 @@ _SHOWN = 20
 
 
 class Command(OneLineCommand):
-    help = "Works a frozen report out again from what it rests on, and says whether every figure is the same."
+    help = "Recompute a frozen report from its stored data and check that every figure is the same."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("slug", help="the project's short name")
@@ -33,5 +33,5 @@ class Command(OneLineCommand):
         if found:
             self.stderr.write("\n".join(found[:_SHOWN]))
             places = "1 place" if len(found) == 1 else f"{len(found)} places"
-            raise CommandError(f"Report {report.number} comes out differently in {places} (stored, and now).")
+            raise CommandError(f"Report {report.number} differs in {places} (stored, now).")
         self.stdout.write(f"Report {report.number} on “{report.criterion.key}”: every figure is the same.")

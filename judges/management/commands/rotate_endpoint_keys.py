@@ -11,11 +11,11 @@ from judges.endpoints.write import rotate_stored_keys
 
 
 class Command(OneLineCommand):
-    help = "Encrypts the stored keys of endpoints with the newest of JUDGE_SECRET_KEYS (docs/settings.md)."
+    help = "Re-encrypt the stored endpoint keys with the newest of JUDGE_SECRET_KEYS (docs/settings.md)."
 
     def handle(self, *args: Any, **options: Any) -> None:
         done, unreadable = rotate_stored_keys()
-        self.stdout.write(f"Encrypted anew: {done} stored keys.")
+        self.stdout.write(f"Re-encrypted stored keys: {done}.")
         if unreadable:
             names = ", ".join(f"{endpoint.name} of {endpoint.project.slug}" for endpoint in unreadable)
-            raise CommandError(f"Not readable with any key of this installation; write them anew: {names}.")
+            raise CommandError(f"Can’t be decrypted with any key of this installation. Enter them again: {names}.")

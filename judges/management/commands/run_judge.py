@@ -31,9 +31,9 @@ _PATIENCE_SECONDS = 3.0
 
 class Command(OneLineCommand):
     help = (
-        "Runs the version of a judge that is in use. With --wait it shows how far the run has come; when no worker is "
-        "there, this process works it. Exit code 0: the run is done, or without --wait: it is started; 1: it was "
-        "stopped, paused or cancelled; 2: it could not be started."
+        "Run the active version of a judge. --wait shows progress, and runs it in this process if there is no "
+        "worker. Exit code 0: the run is done (without --wait: started); 1: it was "
+        "stopped, paused or cancelled; 2: it could not start."
     )
     refused = NOT_STARTED
 
@@ -42,16 +42,16 @@ class Command(OneLineCommand):
         parser.add_argument("judge", help="the judge's name")
         scope = parser.add_mutually_exclusive_group()
         scope.add_argument("--batch", type=int, metavar="NUMBER", help="only the samples of this batch")
-        scope.add_argument("--pipeline", metavar="VERSION", help="only the samples of this version of the pipeline")
-        parser.add_argument("--repeats", type=int, default=1, metavar="N", help="ask about each unit so often")
-        parser.add_argument("--again", action="store_true", help="ask once more about what has been asked already")
-        parser.add_argument("--fresh", action="store_true", help="use no reply that is kept from earlier")
-        parser.add_argument("--budget", metavar="AMOUNT", help="stop before more is spent, in the endpoint's currency")
-        parser.add_argument("--wait", action="store_true", help="until the run has ended")
+        scope.add_argument("--pipeline", metavar="VERSION", help="only the samples of this pipeline version")
+        parser.add_argument("--repeats", type=int, default=1, metavar="N", help="score each unit this many times")
+        parser.add_argument("--again", action="store_true", help="score units again that have scores")
+        parser.add_argument("--fresh", action="store_true", help="ignore cached replies")
+        parser.add_argument("--budget", metavar="AMOUNT", help="stop at this budget, in the endpoint's currency")
+        parser.add_argument("--wait", action="store_true", help="wait until the run has ended")
 
     def handle(self, *args: Any, **options: Any) -> None:
         run = _started(options)
-        to_ask = f"{run.planned:,} to ask" if run.is_laid else "the worker looks what there is to ask"
+        to_ask = f"{run.planned:,} to process" if run.is_laid else "the worker is counting what to process"
         self.stdout.write(f"Run {run.pk} of “{options['judge']}”: {to_ask}.")
         if options["wait"]:
             try:
@@ -76,7 +76,7 @@ class Command(OneLineCommand):
             elif without_worker_since is None:
                 without_worker_since = time.monotonic()
             elif time.monotonic() - without_worker_since > _PATIENCE_SECONDS:
-                self.stdout.write("No worker is there; it is worked here.")
+                self.stdout.write("No worker found; running in this process.")
                 work(place_of(run), rng=Random(), in_worker=False)
                 continue
             time.sleep(_LOOK_SECONDS)

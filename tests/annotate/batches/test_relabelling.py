@@ -365,7 +365,7 @@ def test_a_carried_label_is_not_sent_back_to_the_task_that_asks_the_old_version(
     new = Verdict.objects.get(criterion__version=2, sample=old.sample, unit=old.unit)
     people = people_of(new.sample, named=False)
     assert [one.may_return for one in Dispute(new, people).labels] == [False, False]
-    with pytest.raises(Conflict, match=r"carried over.*a batch that asks version 2"):
+    with pytest.raises(Conflict, match=r"carried over.*a batch with version 2"):
         send_back(reviewer=labelled.rita, project=labelled.project, verdict_id=new.pk, letter="A", message="Look.")
     assert not Task.objects.exclude(status="submitted").exists()
 

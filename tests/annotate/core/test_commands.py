@@ -53,7 +53,7 @@ def test_settle(world: World) -> None:
     [
         (("nowhere", "--criterion", "grade", "--needed", "2"), "Projects: desk, next-door"),
         (("desk", "--criterion", "x", "--needed", "2"), "has no criterion “x”"),
-        (("desk", "--criterion", "grade", "--needed", "0"), "a whole number from 1"),
+        (("desk", "--criterion", "grade", "--needed", "0"), "a whole number, at least 1"),
         (("desk", "--criterion", "grade"), "--needed"),
     ],
 )
@@ -78,19 +78,19 @@ def test_add_member_makes_the_account_on_request(staff: bool, world: World) -> N
     said, password = out.splitlines()
     assert said == "alma is admin of desk."
     alma = User.objects.get(username="alma")
-    assert alma.check_password(password.removeprefix("Password, shown only now: "))
+    assert alma.check_password(password.removeprefix("Password (shown only once): "))
     assert (alma.is_staff, alma.is_superuser) == (staff, False)
 
 
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (("desk", "alma", "--role", "admin"), "There is no active account “alma”; --create makes it"),
-        (("desk", "charlie", "--role", "admin", "--create"), "an account “charlie” already"),
-        (("desk", "charlie", "--role", "admin", "--staff"), "--staff goes with --create"),
+        (("desk", "alma", "--role", "admin"), "No active account “alma”. Use --create"),
+        (("desk", "charlie", "--role", "admin", "--create"), "Account “charlie” already exists"),
+        (("desk", "charlie", "--role", "admin", "--staff"), "--staff needs --create"),
         (("desk", "charlie", "--role", "boss"), "invalid choice"),
-        (("desk", "al ma", "--role", "admin", "--create"), "can't be a user name"),
-        (("desk", "crowd", "--role", "admin", "--create"), "already use the name"),
+        (("desk", "al ma", "--role", "admin", "--create"), "is not a valid user name"),
+        (("desk", "crowd", "--role", "admin", "--create"), "is already used by"),
         (("nowhere", "alma", "--role", "admin", "--create"), "There is no project “nowhere”"),
         (("desk", "alice", "--role", "annotator"), "at least one admin"),
     ],
@@ -130,7 +130,7 @@ def test_create_project_says_that_it_has_no_members(tmp_path: Path, db: None) ->
         ('{"criteria": [{"key": "a", "key": "b"}]}', "The key “key” comes twice"),
         ("{", "Not JSON"),
         ("[" * 100_000, "Nested more than"),
-        ('["support"]', "must be an object"),
+        ('["support"]', "Must be an object"),
     ],
 )
 def test_create_project_reads_strictly(text: str, said: str, tmp_path: Path, db: None) -> None:

@@ -65,7 +65,7 @@ def test_anything_else_is_refused_and_named(asked: Criterion, written: Any) -> N
 
 
 def test_a_refusal_lists_what_is_accepted_and_stays_short() -> None:
-    with pytest.raises(Invalid, match="it takes 1, 2, 3, 4"):
+    with pytest.raises(Invalid, match="Must be one of 1, 2, 3, 4"):
         normalise(GRADES, "x" * 10_000)
     with pytest.raises(Invalid) as refused:
         normalise(GRADES, "x" * 10_000)

@@ -21,7 +21,7 @@ def test_command_line(hostile: Hostile, project: Project, write: Callable[..., P
     path = write(hostile.file_name, hostile.make())
     stderr = io.StringIO()
 
-    with pytest.raises(CommandError, match="nothing was written"):
+    with pytest.raises(CommandError, match="Nothing was imported"):
         call_command("import_samples", "p", str(path), stderr=stderr)
 
     first = stderr.getvalue().splitlines()[0]

@@ -34,7 +34,7 @@ def load(path: Path, *options: str) -> str:
 
 def refused(path: Path) -> str:
     stderr = io.StringIO()
-    with pytest.raises(CommandError, match="nothing was written"):
+    with pytest.raises(CommandError, match="Nothing was imported"):
         call_command("import_labels", "p", str(path), stderr=stderr)
     assert not Label.objects.exists()
     assert not Rater.objects.exists()

@@ -34,7 +34,7 @@ def load(path: Path, *options: str) -> str:
 
 def refused(path: Path) -> str:
     before, stderr = Score.objects.count(), io.StringIO()
-    with pytest.raises(CommandError, match="nothing was written"):
+    with pytest.raises(CommandError, match="Nothing was imported"):
         call_command("import_scores", "p", str(path), stderr=stderr)
     assert Score.objects.count() == before
     return stderr.getvalue()

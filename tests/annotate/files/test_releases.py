@@ -200,7 +200,7 @@ def test_qrels(project: Project) -> None:
 
 def test_qrels_need_whole_grades(project: Project) -> None:
     Verdict.objects.filter(criterion__key="relevance").update(value="high")
-    with pytest.raises(Invalid, match="whole grades"):
+    with pytest.raises(Invalid, match="whole numbers"):
         content(project, "qrels")
     assert not Release.objects.exists()
 
@@ -302,7 +302,7 @@ def test_command_line_numbers_nothing_that_it_cannot_write(project: Project, tmp
     for out, said in (
         (str(tmp_path), "it is a folder"),
         (".", "it is a folder"),
-        (str(tmp_path / "no" / "x"), "there is no folder"),
+        (str(tmp_path / "no" / "x"), "not found"),
         (str(tmp_path / "taken"), "manifest.json: it is a folder"),
     ):
         with pytest.raises(CommandError, match=said):

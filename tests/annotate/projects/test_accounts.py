@@ -101,7 +101,7 @@ def test_what_is_refused_changes_nothing(world: World, changes: Any, code: str) 
 def test_a_key_of_an_option_stays_the_options(world: World) -> None:
     options = [{"value": "yes", "hotkey": "w"}, {"value": "no", "hotkey": "m"}]
     add_criteria(project=world.project, specs=[{**TRISTATE, "key": "ok", "name": "Fine?", "options": options}])
-    with pytest.raises(Invalid, match="chooses an option of “Fine\\?”") as refused:
+    with pytest.raises(Invalid, match="is used by an option of “Fine\\?”") as refused:
         change_preferences(user=world.ann, changes={"hotkeys": {"skip": "w"}})
     assert (refused.value.code, refused.value.details) == ("hotkey_of_option", {"key": "w"})
     # No option is chosen where claims are edited.

@@ -143,7 +143,7 @@ def test_the_same_content_changes_nothing_even_in_use(world: World) -> None:
 
 
 def test_a_key_stays_with_its_kind_of_unit(world: World) -> None:
-    with pytest.raises(Conflict, match="asked about a claim"):
+    with pytest.raises(Conflict, match="applies to a claim"):
         add_criteria(project=world.project, specs=[{**TRISTATE, "unit": "answer"}])
 
 

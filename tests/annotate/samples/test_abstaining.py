@@ -148,11 +148,11 @@ def test_an_abstention_with_other_verdicts_is_exported_with_its_reason(world: Wo
 def test_it_stays_as_it_is_while_people_are_asked_about_its_claims(world: World) -> None:
     sample = make_sample(world.project, 1, answer=REFUSAL)
     batch = world.batch(criteria=["support"])
-    with pytest.raises(Conflict, match="until it is closed"):
+    with pytest.raises(Conflict, match="Close it to change them"):
         set_abstained(actor=world.alice, project=world.project, sample_id=sample.pk, abstained=True)
     close_batch(batch=batch)
     assert set_abstained(actor=world.alice, project=world.project, sample_id=sample.pk, abstained=True).abstained
-    with pytest.raises(Conflict, match="abstains"):
+    with pytest.raises(Conflict, match="abstaining"):
         edit_claims(
             actor=world.alice, project=world.project, sample_id=sample.pk, change={"op": "add", "text": "x"},
             expected_revision=1,

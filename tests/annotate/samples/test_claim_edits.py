@@ -178,7 +178,7 @@ def test_a_dropped_claim_is_only_restored() -> None:
         {"op": "drop", "claim": 0}, {"op": "split", "claim": 0, "at": 8}, {"op": "merge", "claims": [0, 1]},
         {"op": "edit", "claim": 0, "text": "Other"}, {"op": "move", "claim": 0, "start": 0, "end": 8},
     ):  # fmt: skip
-        with pytest.raises(Invalid, match="restore it first"):
+        with pytest.raises(Invalid, match="Restore it first"):
             apply_change(change, dropped, ANSWER)
 
 

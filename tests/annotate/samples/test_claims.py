@@ -146,7 +146,7 @@ def test_claims_of_a_batch_at_work_stay(world: World, sample: Sample) -> None:
     for step in (None, start_adjudication):
         if step:
             step(batch=batch)
-        with pytest.raises(Conflict, match="“A batch” asks people about these claims") as refused:
+        with pytest.raises(Conflict, match="“A batch” uses these claims") as refused:
             edit(world, sample, DROP, 2, world.alice)
         assert refused.value.details["batches"][0]["number"] == batch.number
     assert claims_state(sample, user=world.alice).fixed == refused.value.message
@@ -170,7 +170,7 @@ def test_what_carries_something_stays_and_the_rest_may_change(world: World, samp
         SPLIT, {"op": "drop", "claim": 0}, {"op": "merge", "claims": [0, 1]},
         {"op": "edit", "claim": 0, "text": "Other"}, {"op": "move", "claim": 0, "start": 0, "end": 8},
     ):  # fmt: skip
-        with pytest.raises(Conflict, match="Claim 1 carries 1 label, 1 known answer, so it stays") as refused:
+        with pytest.raises(Conflict, match="Claim 1 has 1 label, 1 known answer and can’t be changed") as refused:
             edit(world, sample, change, 1, world.alice)
         assert refused.value.details == {"unit": "claim:0", "carries": {"label": 1, "goldanswer": 1}}
     assert edit(world, sample, DROP, 1, world.alice)["claims"][0]["carries"] == "1 label, 1 known answer"
@@ -188,7 +188,7 @@ def test_reviewers_learn_that_something_rests_on_a_claim_and_not_what(world: Wor
     Label.objects.create(rater=rater, sample=other, unit="claim:0", criterion=criterion, value="yes")
     told = []
     for one in (sample, other):
-        with pytest.raises(Conflict, match="carries labels, verdicts, known answers or scores, so it stays") as refused:
+        with pytest.raises(Conflict, match="labels, verdicts, known answers or scores and can’t be") as refused:
             edit(world, one, {"op": "drop", "claim": 0}, 1)
         told.append((refused.value.message, refused.value.details, claims_state(one, user=world.rita).claims))
     assert told[0] == told[1]
@@ -204,7 +204,7 @@ def test_a_batch_that_has_a_sample_only_to_measure_people_is_not_told_to_reviewe
     assert batch.tasks.get(sample=known).purpose == "gold"
     told = []
     for sample in (known, asked):
-        with pytest.raises(Conflict, match="A batch asks people about these claims") as refused:
+        with pytest.raises(Conflict, match="A batch uses these claims") as refused:
             edit(world, sample, {"op": "drop", "claim": 1}, 1)
         told.append((refused.value.message, refused.value.details, claims_state(sample, user=world.rita).fixed))
     assert told[0] == told[1] == (told[0][2], {}, told[0][2])
@@ -236,7 +236,7 @@ def test_annotators_are_not_asked_about_a_dropped_claim(world: World, sample: Sa
     shown = own_task(user=task.annotator, task_id=task.pk)["sample"]["claims"]
     assert [(claim["index"], claim["text"]) for claim in shown] == [(1, "It closes at five."), (2, "It opens")]
     for unit in ("claim:0", "claim:3", "claim:4"):
-        with pytest.raises(Invalid, match=f"no {unit}"):
+        with pytest.raises(Invalid, match=f"{unit} not found"):
             say(task.annotator, task, unit, "support", "yes")
     with pytest.raises(Invalid) as refused:
         submit_task(actor=task.annotator, task_id=task.pk)

@@ -190,7 +190,7 @@ def test_what_is_missing_is_listed_at_submit(world: World, task: Task) -> None:
     ]
     assert stored() == before
     say(world.ann, task, "claim:1", "support", "yes")
-    with pytest.raises(Invalid, match="One answer is still missing"):
+    with pytest.raises(Invalid, match="1 answer is still missing"):
         submit_task(actor=world.ann, task_id=task.pk)
 
 
@@ -206,7 +206,7 @@ def test_submitting_again_changes_nothing(world: World, task: Task) -> None:
     before = (stored(), Task.objects.get(pk=task.pk).submitted_at)
     submit_task(actor=world.ann, task_id=task.pk, active_seconds=100)
     assert (stored(), Task.objects.get(pk=task.pk).submitted_at) == before
-    with pytest.raises(Conflict, match="submitted already"):
+    with pytest.raises(Conflict, match="already submitted"):
         skip_task(actor=world.ann, task_id=task.pk, reason="Changed my mind.")
 
 
@@ -227,9 +227,9 @@ def test_skipping(world: World, task: Task) -> None:
     assert (task.status, task.skip_reason, task.active_seconds) == ("skipped", "No contexts.", 4)
     assert task.submitted_at is None
     assert Label.objects.count() == 1
-    with pytest.raises(Conflict, match="skipped already"):
+    with pytest.raises(Conflict, match="already skipped"):
         say(world.ann, task, **{**GOOD, "value": "no"}, seen=1)
-    with pytest.raises(Conflict, match="skipped already"):
+    with pytest.raises(Conflict, match="already skipped"):
         submit_task(actor=world.ann, task_id=task.pk)
 
 

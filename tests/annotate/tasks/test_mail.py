@@ -141,7 +141,7 @@ def test_reminds_on_the_day_before(world: World, batch: Batch, capsys: pytest.Ca
         finish(task)
     assert send_reminders(today - timedelta(days=1)) == 0
     call_command("remind")
-    assert capsys.readouterr().out == "One mail sent.\n"
+    assert capsys.readouterr().out == "1 email sent.\n"
     assert mail.outbox[0].to == ["ann@example.org"]
     assert "You have 3 tasks left" in mail.outbox[0].body
     call_command("remind")

@@ -84,7 +84,7 @@ def test_what_is_refused(world: World, task: Task) -> None:
     assert stored() == before
     Task.objects.filter(pk=task.pk).update(status="released")
     Batch.objects.filter(pk=task.batch_id).update(status="open")
-    with pytest.raises(Conflict, match="handed on"):
+    with pytest.raises(Conflict, match="reassigned"):
         reopen_task(actor=world.ann, task_id=task.pk)
 
 

@@ -210,7 +210,7 @@ def test_taking_a_skip_back_takes_the_free_copy(world: World) -> None:
     assert seats(batch) == {sample.pk: 1}
     skip_task(actor=world.ann, task_id=task.pk, reason="No.")
     must_take(world.ben, batch)
-    with pytest.raises(Conflict, match="Somebody else has got this sample"):
+    with pytest.raises(Conflict, match="This sample went to another annotator"):
         reopen_task(actor=world.ann, task_id=task.pk)
     assert seats(batch) == {sample.pk: 1}
 

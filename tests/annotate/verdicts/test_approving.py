@@ -63,7 +63,7 @@ def test_units_that_need_no_decision_are_a_list_of_their_own(world: World) -> No
 def test_who_still_labels_a_sample_does_not_meet_it(world: World) -> None:
     world.batch(annotators=[world.rita], overlap=1, criteria=("grade",))
     assert agreed(world) == []
-    with pytest.raises(Conflict, match="still have this sample"):
+    with pytest.raises(Conflict, match="still have to label this sample"):
         approved(world, Verdict.objects.get(unit="answer", sample__external_id="s1"))
 
 
@@ -109,10 +109,10 @@ def test_approving_is_in_the_log_and_counted(world: World) -> None:
 
 def test_what_a_person_decides_is_not_approved(world: World) -> None:
     disputed = Verdict.objects.get(state="disputed")
-    with pytest.raises(Conflict, match="a reviewer's to decide"):
+    with pytest.raises(Conflict, match="Decide this unit instead"):
         approved(world, disputed)
     decide_unit(world.rita, disputed, 4)
-    with pytest.raises(Conflict, match="a reviewer's to decide"):
+    with pytest.raises(Conflict, match="Decide this unit instead"):
         approved(world, disputed, expected_revision=2)
     with pytest.raises(Http404):
         approved(world, disputed, project=world.other)

@@ -203,7 +203,7 @@ def test_accepting_what_is_probable(crowd: World) -> None:
     assert (verdict.state, verdict.method, verdict.value) == ("settled", "dawid_skene", found.proposals[0].value)
     assert verdict.confidence == pytest.approx(found.proposals[0].confidence)
     assert verdict.decided_by == crowd.rita
-    assert "at least 0.9; from 126 labels of 4 people" in verdict.reason
+    assert "at least 0.9; from 126 labels by 4 annotators" in verdict.reason
     latest = verdict.events.latest("id")
     assert (latest.method, latest.actor) == ("dawid_skene", crowd.rita)
     assert accept_probable(**given) == done

@@ -210,7 +210,7 @@ def test_a_model_without_ground_says_so(rita: User, agreeing: list[Verdict]) -> 
     asked = {"method": "dawid_skene", "criterion": "support", "posterior": 95}
     page = as_user(rita).get(f"{PAGE}accept/", asked)
     assert page.status_code == 409
-    assert "The labels don&#x27;t carry the model" in page.content.decode()
+    assert "The labels are not enough for the model" in page.content.decode()
 
 
 # Lessons

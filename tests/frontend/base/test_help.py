@@ -50,7 +50,7 @@ def test_a_figure_is_explained_where_its_link_says(rita: User) -> None:
 
 def test_the_contents_lead_to_the_sections(rita: User) -> None:
     text = as_user(rita).get("/help/statistics/").content.decode()
-    assert '<h1 lang="en">What the figures mean</h1>' in text
+    assert '<h1 lang="en">Statistics reference</h1>' in text
     assert '<a href="#the-kappa-paradox">The kappa paradox</a>' in text
     assert set(re.findall(r'<li><a href="#([^"]+)"', text)) <= _anchors(text)
 

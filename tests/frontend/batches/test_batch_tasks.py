@@ -58,8 +58,8 @@ def test_all_or_none(alice: User, bea: User, rita: User, batch: Batch, ben: User
     pending = batch.tasks.filter(annotator=ben, status="pending").first()
     assert pending is not None
     for sent, status, said in (
-        ({"task": [pending.pk, done.pk], "to": rita.pk}, 409, "Only a task that nobody has finished"),
-        ({"task": [pending.pk], "to": bea.pk}, 409, "has, or had, this sample"),
+        ({"task": [pending.pk, done.pk], "to": rita.pk}, 409, "Only unfinished tasks"),
+        ({"task": [pending.pk], "to": bea.pk}, 409, "already has or had this sample"),
         ({"task": [pending.pk]}, 422, "Select an annotator."),
         ({"to": rita.pk}, 422, "Select tasks to reassign"),
         ({"task": ["x"], "to": rita.pk}, 422, "Select a valid choice"),

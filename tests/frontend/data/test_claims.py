@@ -61,7 +61,7 @@ def test_it_says_why_nothing_can_be_changed(rita: User, draft: Batch, samples: l
     open_batch(batch=draft)
     fixed = brought(as_user(rita).get(f"/p/help/samples/{samples[0].pk}/claims/"))["state"]["fixed"]
     # Which batch is for admins: one that has a sample only to measure people would give it away.
-    assert fixed.startswith("A batch asks people about these claims")
+    assert fixed.startswith("A batch uses these claims")
 
 
 @pytest.mark.parametrize("query", ["?batch=x", "?batch=99", "?batch=9999999999", "?batch=%00"])

@@ -230,7 +230,7 @@ def test_a_batch_that_was_opened_meanwhile_ends_the_editing(
     go(page, address)
     open_batch(batch=draft)
     press(page, "d")
-    expect(page.get_by_role("alert")).to_contain_text("A batch asks people about these claims")
+    expect(page.get_by_role("alert")).to_contain_text("A batch uses these claims")
     expect(page.locator("#fixed")).to_be_visible()
     expect(page.get_by_role("button", name="Drop")).to_have_count(0)
     assert len(stored(samples[0])) == 3

@@ -46,7 +46,7 @@ def test_makes_a_release_and_hands_it_out(file_format: str, alice: User) -> None
 def test_nothing_to_export_is_said(alice: User, project: Project) -> None:
     reply = as_user(alice).post("/p/help/export/", {"file_format": "jsonl"})
     assert reply.status_code == 409
-    assert "nothing to export" in reply.content.decode()
+    assert "Nothing to export" in reply.content.decode()
     assert as_user(alice).post("/p/help/export/", {"file_format": "docx"}).status_code == 422
     assert as_user(alice).get("/p/help/export/1/").status_code == 404
 

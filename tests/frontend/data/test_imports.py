@@ -45,7 +45,7 @@ def test_two_columns_for_one_field_are_refused(alice: User, project: Project) ->
     url = send(client, CSV)
     reply = client.post(url, {"column_0": "question", "column_1": "question", "column_2": "ignore"})
     assert reply.status_code == 422
-    assert "are mapped to “question”" in reply.content.decode()
+    assert "are both mapped to “question”" in reply.content.decode()
     assert ImportJob.objects.get().status == ImportStatus.UPLOADED
 
 

@@ -71,7 +71,7 @@ def test_nobody_sees_what_judges_said_on_the_test_half_or_before_the_division(
                 put_on(side, samples[0])
             text = as_user(user).get(f"/p/help/samples/{samples[0].pk}/").content.decode()
             assert ("strict-judge" in text) is is_shown, (user, side)
-            assert ("stays closed: it is kept for looks at test" in text) is not is_shown
+            assert ("are locked: it is, or may be, in the test set" in text) is not is_shown
 
 
 @pytest.mark.usefixtures("disputes")
@@ -95,7 +95,7 @@ def test_a_reviewer_sees_letters_and_no_judges_before_a_sample_is_decided(
     text = client.get(here).content.decode()
     assert "Said by Ben." in text
     assert "Annotator A" in text
-    assert "What judges said about this sample is shown once all of it is labelled and decided." in text
+    assert "Judge results for this sample are shown once all its units are labelled and decided." in text
     assert not [one for one in ("strict-judge", "0.25", "Because", ">ben<", ">Ben<") if one in text]
     for verdict in Verdict.objects.filter(sample=samples[0]).exclude(state="settled"):
         decide_unit(rita, verdict, "supported")

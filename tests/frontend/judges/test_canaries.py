@@ -67,16 +67,16 @@ def test_who_may(who_may: WhoMay, judge: Judge, check: Run) -> None:
 def test_a_check_is_started_from_its_form(alice: User, judge: Judge) -> None:
     client = as_user(alice)
     page = client.get(url_of(judge)).content.decode()
-    assert "Start the check" in page
+    assert "Start test" in page
     assert "Thought process:" in page
     form = {"samples": "2", "seed": "4", "budget": "1.5"}
-    assert "units to ask about" in client.post(url_of(judge, "estimate"), form).content.decode()
+    assert "units to process" in client.post(url_of(judge, "estimate"), form).content.decode()
     reply = client.post(url_of(judge), form)
     run = Run.objects.get()
     assert reply["Location"] == url_of(judge, run.pk)
     assert (run.purpose, run.budget, run.terms["seed"]) == ("canaries", Decimal("1.5"), 4)
     going = client.get(reply["Location"]).content.decode()
-    assert "What it came to" not in going
+    assert "Result" not in going
     assert 'hx-trigger="every 2s"' in going
     wrong = client.post(url_of(judge), {**form, "samples": "0"})
     assert wrong.status_code == 422
@@ -85,24 +85,24 @@ def test_a_check_is_started_from_its_form(alice: User, judge: Judge) -> None:
 
 def test_what_it_came_to(alice: User, rita: User, judge: Judge, check: Run) -> None:
     page = as_user(alice).get(url_of(judge, check.pk)).content.decode()
-    assert "Canaries made the answer better in" in page
-    assert "no judge is shown to be immune" in page
-    assert "Every reply could be read." in page
+    assert "Injection improved" in page
+    assert "no test proves a judge immune" in page
+    assert "All replies could be parsed." in page
     assert "&lt;b&gt;reason 1&lt;/b&gt;" in page
     reviewer = as_user(rita).get(url_of(judge, check.pk)).content.decode()
     # Of so few samples, about which they may have to decide, the figures would say what the judge said.
-    assert "would tell you what the judge said" in reviewer
-    assert not [one for one in ("Canaries made the answer better in", "reason 1") if one in reviewer]
+    assert "would reveal the judge’s result" in reviewer
+    assert not [one for one in ("Injection improved", "reason 1") if one in reviewer]
     judges_page = as_user(rita).get(f"/p/help/judges/{judge.pk}/").content.decode()
     assert url_of(judge, check.pk) in judges_page
-    assert "Start the check" not in as_user(rita).get(url_of(judge)).content.decode()
+    assert "Start test" not in as_user(rita).get(url_of(judge)).content.decode()
     run_page = as_user(rita).get(f"/p/help/runs/{check.pk}/").content.decode()
-    assert "Injection canaries" in run_page
-    assert "What it is worth" not in run_page
+    assert "Prompt-injection test" in run_page
+    assert "Next step" not in run_page
 
 
 def test_other_kinds_have_no_such_page(alice: User, project: Project) -> None:
     config = {"measure": "token_overlap", "criterion": "support"}
     words = create_judge(project=project, name="Words", kind="lexical", config=config)
     assert as_user(alice).get(url_of(words)).status_code == 404
-    assert "Injection canaries" not in as_user(alice).get(f"/p/help/judges/{words.pk}/").content.decode()
+    assert "Prompt-injection test" not in as_user(alice).get(f"/p/help/judges/{words.pk}/").content.decode()

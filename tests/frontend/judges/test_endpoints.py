@@ -57,7 +57,7 @@ def test_none_yet_then_one(admin: Client, project: Project) -> None:
     made = admin.post(AT + "new/", form(name="local", key_source="stored", key=KEY, price_in="0.150"))
     assert (made.status_code, made["Location"]) == (302, AT + "edit/local/")
     page = text(admin.get(AT + "edit/local/"))
-    assert "it ends in cdef" in page
+    assert "key ends in cdef" in page
     assert 'value="0.15"' in page
     assert "127.0.0.1:1" in text(admin.get(AT))
     endpoint = Endpoint.objects.get()
@@ -67,14 +67,14 @@ def test_none_yet_then_one(admin: Client, project: Project) -> None:
 @pytest.mark.parametrize(
     ("fields", "words"),
     [
-        ({"base_url": "http://10.0.0.1/v1"}, "Only the operator can allow it"),
-        ({"base_url": "http://169.254.169.254/"}, "may never be reached"),
-        ({"name": "Ours!"}, "at most 60 small letters"),
-        ({"name": "taken"}, "There is an endpoint “taken” already"),
-        ({"key": KEY}, "choose that it is stored"),
-        ({"key_source": "stored"}, "Key: write one"),
-        ({"key_variable": "JUDGE_KEY_A"}, "choose the environment"),
-        ({"key_source": "environment", "key_variable": "DATABASE_URL"}, "its name begins with JUDGE_KEY_"),
+        ({"base_url": "http://10.0.0.1/v1"}, "The server administrator can allow it"),
+        ({"base_url": "http://169.254.169.254/"}, "is not allowed"),
+        ({"name": "Ours!"}, "at most 60 lowercase letters"),
+        ({"name": "taken"}, "Endpoint “taken” already exists"),
+        ({"key": KEY}, "Choose to store it"),
+        ({"key_source": "stored"}, "Key: required"),
+        ({"key_variable": "JUDGE_KEY_A"}, "Choose the environment"),
+        ({"key_source": "environment", "key_variable": "DATABASE_URL"}, "must be JUDGE_KEY_"),
         ({"concurrency": 0}, "greater than or equal to 1"),
         ({"currency": "12€"}, "three letters"),
     ],
@@ -97,10 +97,10 @@ def test_a_change(admin: Client, project: Project) -> None:
     endpoint.refresh_from_db()
     assert (endpoint.concurrency, endpoint.key_source, endpoint.revision) == (3, "stored", 2)
     stale = admin.post(at, form(revision=1, concurrency=4), follow=True)
-    assert "changed meanwhile" in text(stale)
+    assert "changed in the meantime" in text(stale)
     moved = admin.post(at, form(revision=2, base_url="http://127.0.0.1:2/v1", key_source="stored"))
     assert moved.status_code == 422
-    assert "The key was given for another host" in text(moved)
+    assert "The key belongs to another host" in text(moved)
     endpoint.refresh_from_db()
     assert (endpoint.concurrency, endpoint.base_url) == (3, NOWHERE)
 
@@ -119,14 +119,14 @@ def test_a_variable_that_stood_in_the_form_is_confirmed_for_another_host(admin: 
 def test_trying_it(admin: Client, project: Project, openai_server: OpenAIServer) -> None:
     create_endpoint(project=project, name="local", base_url=openai_server.url, price_in=1, price_out=1)
     at = AT + "edit/local/try/"
-    assert "The endpoint answers. It has 3 models." in text(admin.post(at))
+    assert "The endpoint responds. It has 3 models." in text(admin.post(at))
     worked = text(admin.post(at, {"model": "overlap-small"}))
-    assert "in the form that was asked for" in worked
+    assert "in the requested format" in worked
     assert "Cost: 0.0000" in worked
     openai_server.script(error(401, "planted-by-the-server"), Reply(b"<script>planted-by-the-server"))
     refused, strange = text(admin.post(at, {"model": "m"})), text(admin.post(at, {"model": "m"}))
-    assert "The endpoint refuses the key (401)." in refused
-    assert "doesn’t speak the OpenAI protocol" in strange
+    assert "The endpoint rejected the key (401)." in refused
+    assert "is not OpenAI-compatible" in strange
     assert "planted-by-the-server" not in refused + strange
 
 
@@ -135,9 +135,9 @@ def test_deleting_it(admin: Client, project: Project) -> None:
     assert "Delete “local”?" in text(admin.get(AT + "edit/local/delete/"))
     judge = Judge.objects.create(project=project, name="J", kind="llm")
     version = JudgeVersion.objects.create(judge=judge, number=1, label="1", content_hash="h", endpoint=endpoint)
-    assert "versions of judges ask there (1)" in text(admin.post(AT + "edit/local/delete/", follow=True))
+    assert "judge versions use it (1)" in text(admin.post(AT + "edit/local/delete/", follow=True))
     version.delete()
-    assert "is deleted" in text(admin.post(AT + "edit/local/delete/", follow=True))
+    assert "deleted" in text(admin.post(AT + "edit/local/delete/", follow=True))
     assert not Endpoint.objects.exists()
 
 

@@ -57,7 +57,7 @@ def test_a_lexical_judge_as_the_page_offers_it(alice: User, project: Project) ->
         reply = client.post(at, sent_by(client.get(at)), follow=True)
         made = Judge.objects.get(name=key)
         assert (made.kind, made.higher_is_better) == (JudgeKind.LEXICAL, True)
-        assert f"“{key}” is made" in reply.content.decode()
+        assert f"“{key}” created" in reply.content.decode()
     assert made.versions.get().config["measure"] == "tf_idf"
     assert made.versions.get().created_by == alice
 
@@ -138,10 +138,10 @@ def test_the_options_of_an_llm_judge(alice: User, endpoint: Endpoint) -> None:
 
     edit = f"/p/help/judges/{made.pk}/edit/"
     same = client.post(edit, sent_by(client.get(edit)), follow=True)
-    assert "Nothing differs" in same.content.decode(), "what the form shows is what the version has"
+    assert "No changes from version" in same.content.decode(), "what the form shows is what the version has"
     client.post(edit, sent_by(client.get(edit), **{"config-prompt": "Judge {{claim}}.\nSoon."}))
     text = client.get(f"/p/help/judges/{made.pk}/diff/").content.decode()
-    for sign, word in (("gone:", "Now."), ("new:", "Soon.")):
+    for sign, word in (("removed:", "Now."), ("new:", "Soon.")):
         assert f"{sign} </span><bdi>{word}</bdi>" in text
 
 
@@ -173,7 +173,7 @@ def test_without_an_endpoint_it_says_so(alice: User, project: Project) -> None:
     client = as_user(alice)
     groups = {group.kind: group for group in client.get(NEW).context["groups"]}
     assert (bool(groups["llm"].missing), groups["lexical"].missing) == (True, "")
-    assert "no endpoint yet" in client.get(f"{NEW}llm-claim-support/").content.decode()
+    assert "no endpoints yet" in client.get(f"{NEW}llm-claim-support/").content.decode()
 
 
 def test_a_composite_of_two(alice: User, judge: Judge) -> None:
@@ -218,7 +218,7 @@ def test_embeddings_of_an_endpoint(alice: User, endpoint: Endpoint) -> None:
     version = Judge.objects.get(kind="embedding").versions.get()
     assert (version.endpoint, version.config["model"], version.config["contexts"]) == (endpoint, "bag", "mean")
     edit = f"/p/help/judges/{version.judge_id}/edit/"
-    assert "Nothing differs" in client.post(edit, sent_by(client.get(edit)), follow=True).content.decode()
+    assert "No changes from version" in client.post(edit, sent_by(client.get(edit)), follow=True).content.decode()
 
 
 def test_what_needs_more_than_is_here_says_so(alice: User, endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -251,7 +251,7 @@ def test_from_a_file_as_another_page_gives_it(alice: User, judge: Judge) -> None
     assert reply.url == f"/p/help/judges/{copied.pk}/"
     assert copied.versions.get().content_hash == judge.versions.get().content_hash
     again = client.post(NEW, upload({**spec, "name": "Copied"}), follow=True)
-    assert "Nothing differs from version 1" in again.content.decode()
+    assert "No changes from version 1" in again.content.decode()
     client.post(NEW, upload({**spec, "name": "Copied", "config": {**OVERLAP, "share": "f1"}}))
     assert copied.versions.count() == 2
 
@@ -259,8 +259,8 @@ def test_from_a_file_as_another_page_gives_it(alice: User, judge: Judge) -> None
 @pytest.mark.parametrize(
     ("spec", "said"),
     [
-        (b"{", "can&#x27;t be read"),
-        ([], "described by an object"),
+        (b"{", "can’t be read"),
+        ([], "Must be an object"),
         ({"kind": "lexical", "config": OVERLAP}, "name"),
         ({"name": "A", "kind": "lexical", "config": {**OVERLAP, "measure": "guess"}}, "config.measure"),
         ({"name": "A", "kind": "oracle", "config": {}}, "can&#x27;t be run here"),
@@ -287,7 +287,7 @@ def test_editing_makes_the_next_version(alice: User, judge: Judge) -> None:
     reply = client.post(at, sent_by(client.get(at), **{"config-share": "f1", "state": "trial"}))
     assert judge.versions.get(number=3).state == "trial"
     same = client.post(at, sent_by(client.get(at)), follow=True)
-    assert "Nothing differs from version 2" in same.content.decode()
+    assert "No changes from version 2" in same.content.decode()
     assert judge.versions.count() == 3
 
 

@@ -26,7 +26,7 @@ World = tuple[Staff, Project, Judge]
 
 ADMIN = {**REVIEWERS_READ, "reviewer": 403}
 OVERLAP = {"measure": "token_overlap", "criterion": "support"}
-ALL, BEST = "all of them together", "the one that fits best"
+ALL, BEST = "all of them together", "the best match"
 
 
 @pytest.fixture(scope="module")
@@ -137,7 +137,7 @@ def test_one_judge_with_its_versions(alice: User, judge: Judge, second: JudgeVer
     reply = as_user(alice).get(f"/p/help/judges/{judge.pk}/")
     assert reply.context["shown"].number == 1
     facts = {fact["name"]: fact["value"] for fact in reply.context["facts"]}
-    assert not {"Asked about each", "Its own name for what it measures"} & set(facts), "its measures tell that"
+    assert not {"Applies to", "Name of the measure"} & set(facts), "its measures tell that"
     assert (facts["Measure"], facts["Compared with"]) == ("Token overlap", "the contexts")
     text = reply.content.decode()
     assert second.content_hash[:8] in text
@@ -150,7 +150,7 @@ def test_one_judge_with_its_versions(alice: User, judge: Judge, second: JudgeVer
 def test_an_imported_judge_is_shown_as_such(alice: User, project: Project) -> None:
     imported = project.judges.get(name="From elsewhere")
     text = as_user(alice).get(f"/p/help/judges/{imported.pk}/").content.decode()
-    assert "were made elsewhere" in text
+    assert "were imported, so" in text
     assert "/edit/" not in text
     for path in ("edit/", "run/"):
         assert as_user(alice).get(f"/p/help/judges/{imported.pk}/{path}").status_code == 404
@@ -158,14 +158,14 @@ def test_an_imported_judge_is_shown_as_such(alice: User, project: Project) -> No
 
 def test_it_says_what_the_judge_may_do(rita: User, judge: Judge) -> None:
     client, at = as_user(rita), f"/p/help/judges/{judge.pk}/"
-    assert "What it may do" not in client.get(at).content.decode()
+    assert "Conclusion" not in client.get(at).content.decode()
     certified(judge.versions.get(), "alone_in_region")
     text = client.get(at).content.decode()
     assert '<span class="badge badge-ok">may decide alone in its certified score range</span>' in text
     assert "/p/help/reports/support/judge/?judge=Words&amp;measures=support#certificate" in text
     Look.objects.update(promise=PROMISE - 1)
     text = client.get(at).content.decode()
-    assert "no longer holds" in text
+    assert "no longer valid" in text
     assert "before what a look promises changed" in text
     assert "may decide alone" not in text
 
@@ -176,7 +176,10 @@ def test_what_changed(alice: User, judge: Judge, second: JudgeVersion) -> None:
     assert [(row["name"], row["before"], row["after"]) for row in rows] == [("Several contexts", ALL, BEST)]
     back = client.get(f"/p/help/judges/{judge.pk}/diff/?from=2&to=1").context["rows"]
     assert [(row["before"], row["after"]) for row in back] == [(BEST, ALL)]
-    assert "these two say the same" in client.get(f"/p/help/judges/{judge.pk}/diff/?from=1&to=1").content.decode()
+    assert (
+        "No changes between these versions"
+        in client.get(f"/p/help/judges/{judge.pk}/diff/?from=1&to=1").content.decode()
+    )
     for query in ("from=1&to=9", "from=x&to=1"):
         assert client.get(f"/p/help/judges/{judge.pk}/diff/?{query}").status_code == 404
 
@@ -192,12 +195,12 @@ def test_only_admins_see_the_examples(alice: User, rita: User, judge: Judge, sec
         assert "s3, claim:0: contradicted" in of_admin, path
         for hidden in ("s3", "contradicted", "It is not."):
             assert hidden not in of_reviewer.split("<main", 1)[1], (path, hidden)
-        assert "not shown to you" in of_reviewer, path
+        assert "hidden because you may" in of_reviewer, path
 
 
 def test_a_trial_is_kept_and_dropped(alice: User, judge: Judge, second: JudgeVersion) -> None:
     client = as_user(alice)
-    for step, state, said in (("keep", "kept", "Version 2 is in use"), ("drop", "dropped", "Version 2 is out of use")):
+    for step, state, said in (("keep", "kept", "Version 2 is active"), ("drop", "dropped", "Version 2 discarded")):
         text = client.post(f"/p/help/judges/{judge.pk}/versions/2/{step}/", follow=True).content.decode()
         second.refresh_from_db()
         assert second.state == state
@@ -211,7 +214,7 @@ def test_which_way_its_scores_go(alice: User, judge: Judge) -> None:
     text = client.post(f"/p/help/judges/{judge.pk}/direction/", {"higher_is_better": "false"}, follow=True)
     judge.refresh_from_db()
     assert not judge.higher_is_better
-    assert "A lower score is better now." in text.content.decode()
+    assert "Direction changed: lower is better." in text.content.decode()
 
 
 def test_a_version_can_be_taken_along(alice: User, judge: Judge) -> None:

@@ -9,6 +9,7 @@ from django.test import Client
 
 from annotate.models import Project, User
 from annotate.projects.write import set_member
+from frontend.judges.lab_trial import gains
 from judges.lab.write import start_trial
 from judges.models import Judge, JudgeVersion, Run, RunState, Trial, VersionState
 from judges.runs import write as runs_service
@@ -77,17 +78,17 @@ def test_from_the_form_to_a_trial(words: Judge, alice: Client, monkeypatch: pyte
     changed = form(page, **{"config-unspaced": "characters", "samples": 4, "seed": 3})
     looked = alice.post(url(words, "estimate"), changed)
     text = looked.content.decode()
-    assert "4 samples of the dev half" in text
-    assert "32 units to ask about" in text
-    assert "Both versions are run" in text
+    assert "4 samples of the dev set" in text
+    assert "32 units to process" in text
+    assert "Both versions will run" in text
     assert not Trial.objects.exists()
     monkeypatch.setattr(runs_service, "_MEASURED", 2)
-    assert "About 32 units to ask about" in alice.post(url(words, "estimate"), changed).content.decode()
+    assert "About 32 units to process" in alice.post(url(words, "estimate"), changed).content.decode()
     reply = alice.post(url(words), changed)
     assert alice.post(url(words), changed)["Location"] == reply["Location"], "the same form again starts nothing else"
     trial = Trial.objects.get()
     Run.objects.filter(pk=trial.run_id).update(is_laid=False, expected=1_234)
-    assert "of about 1,300 asked" in alice.get(url(words, trial.pk)).content.decode()
+    assert "of about 1,300 processed" in alice.get(url(words, trial.pk)).content.decode()
     assert (reply.status_code, reply["Location"]) == (302, url(words, trial.pk))
     assert (trial.seed, len(trial.samples)) == (3, 4)
     assert trial.version.config["unspaced"] == "characters"
@@ -95,7 +96,7 @@ def test_from_the_form_to_a_trial(words: Judge, alice: Client, monkeypatch: pyte
     again = alice.get(url(words) + f"?from={trial.pk}")
     sent = form(again)
     assert (sent["config-unspaced"], sent["seed"], sent["samples"]) == ("characters", 3, 4)
-    assert "which was tried before" in again.content.decode()
+    assert "from an earlier trial" in again.content.decode()
     assert [row.pk for row in again.context["rows"]] == [trial.pk]
 
 
@@ -103,7 +104,7 @@ def test_what_is_wrong_is_said_where_it_is(words: Judge, alice: Client) -> None:
     page = alice.get(url(words))
     same = alice.post(url(words), form(page))
     assert same.status_code == 409
-    assert "Nothing is changed" in same.content.decode()
+    assert "Nothing has changed" in same.content.decode()
     assert "Change something" in alice.post(url(words, "estimate"), form(page)).content.decode()
     few = alice.post(url(words), form(page, samples=0))
     assert few.status_code == 422
@@ -115,7 +116,7 @@ def test_what_is_wrong_is_said_where_it_is(words: Judge, alice: Client) -> None:
 def test_while_it_goes_on(words: Judge, world: World, alice: Client) -> None:
     trial = start_trial(judge=words, config={**CONFIG, "unspaced": "characters"}, criterion=world.criterion, samples=4)
     page = alice.get(url(words, trial.pk))
-    assert "0 of 16 asked" in page.content.decode()
+    assert "0 of 16 processed" in page.content.decode()
     assert "result" not in page.context
     seen = page.context["seen"]
     assert alice.get(url(words, trial.pk, "progress") + f"?seen={seen}").status_code == 204
@@ -138,7 +139,7 @@ def test_what_it_shows(world: World, alice: Client) -> None:
     assert "Prompt 1." in text
     first = page.context["units"][0]["unit"]
     assert first.group == "mended"
-    for words in ("Annotator A", "ann says so", "Paris", first.second_rationale, "Keep", "Drop", "Try another edit"):
+    for words in ("Annotator A", "ann says so", "Paris", first.second_rationale, "Activate", "Discard", "New trial"):
         assert words in text
     counts = {one["key"]: one["count"] for one in page.context["filters"]}
     for name in ("mended", "broken", "changed"):
@@ -164,7 +165,7 @@ def test_keep_and_drop(world: World, alice: Client) -> None:
     Run.objects.update(state=RunState.DONE)
     kept = alice.post(url(world.judge, trial.pk, "keep"), follow=True)
     assert JudgeVersion.objects.get(pk=world.version.pk).state == VersionState.KEPT
-    assert "Version 2 is in use now" in kept.content.decode()
+    assert "Version 2 is now active" in kept.content.decode()
     assert "Run it on the rest" in kept.content.decode()
     assert alice.post(url(world.judge, trial.pk, "elsewhere")).status_code == 404
     assert alice.get(url(world.judge, trial.pk, "keep")).status_code == 405
@@ -173,7 +174,7 @@ def test_keep_and_drop(world: World, alice: Client) -> None:
 def test_drop(words: Judge, world: World, alice: Client) -> None:
     trial = start_trial(judge=words, config={**CONFIG, "unspaced": "characters"}, criterion=world.criterion, samples=4)
     dropped = alice.post(url(words, trial.pk, "drop"), follow=True)
-    assert "Version 2 is dropped" in dropped.content.decode()
+    assert "Version 2 discarded" in dropped.content.decode()
     assert JudgeVersion.objects.get(pk=trial.version_id).state == VersionState.DROPPED
     assert Run.objects.get(pk=trial.run_id).state == RunState.CANCELLED
 
@@ -199,3 +200,9 @@ def test_what_is_not_there(world: World, words: Judge, alice: Client) -> None:
 
 def test_the_judges_page_leads_there(words: Judge, alice: Client) -> None:
     assert f'href="{url(words)}"' in alice.get(f"/p/desk/judges/{words.pk}/").content.decode()
+
+
+@pytest.mark.parametrize(("low", "recommended"), [(0.01, True), (0.0, False), (-0.1, False), (None, False)])
+def test_activating_stands_out_only_where_kappa_is_surely_higher(low: float | None, recommended: bool) -> None:
+    assert gains({"reason": None, "difference": {"kappa": {"low": low}}}) is recommended
+    assert not gains({"reason": {"code": "no_units"}, "difference": {"kappa": {"low": low}}})

@@ -42,21 +42,19 @@ def test_who_may(who_may: WhoMay, judge: Judge, run: Run) -> None:
 
 def test_from_the_form_to_the_claims(alice: User, rita: User, judge: Judge, monkeypatch: pytest.MonkeyPatch) -> None:
     client, at = as_user(alice), f"/p/help/judges/{judge.pk}/claims/"
-    assert "3 units to ask about" in client.post(at + "estimate/", {"scope": "all"}).content.decode()
+    assert "3 units to process" in client.post(at + "estimate/", {"scope": "all"}).content.decode()
     monkeypatch.setattr(runs_service, "_MEASURED", 1)
-    assert "About 3 units to ask about" in client.post(at + "estimate/", {"scope": "all"}).content.decode()
+    assert "About 3 units to process" in client.post(at + "estimate/", {"scope": "all"}).content.decode()
     reply = client.post(at, {"scope": "all", "budget": ""})
     made = Run.objects.get()
     assert reply["Location"] == f"/p/help/runs/{made.pk}/claims/"
-    assert "Nothing has come yet." in client.get(reply["Location"]).content.decode()
+    assert "No proposals yet" in client.get(reply["Location"]).content.decode()
     assert client.post(at, {"scope": "99"}).status_code == 422
 
 
 def test_how_many_are_still_to_come_is_told_as_an_estimate(rita: User, run: Run) -> None:
     Run.objects.filter(pk=run.pk).update(state="running", is_laid=False, expected=1_234)
-    assert (
-        "3 of about 1,300 answers taken apart" in as_user(rita).get(f"/p/help/runs/{run.pk}/claims/").content.decode()
-    )
+    assert "3 of about 1,300 answers processed" in as_user(rita).get(f"/p/help/runs/{run.pk}/claims/").content.decode()
 
 
 def test_taken_over_by_a_reviewer(rita: User, run: Run) -> None:
@@ -66,9 +64,9 @@ def test_taken_over_by_a_reviewer(rita: User, run: Run) -> None:
     assert "The model refused." in page
     first, second, third = (ask.sample_id for ask in run.asks.order_by("pk"))
     page = client.post(at, {"sample": str(first)}, follow=True).content.decode()
-    assert "are the claims of" in page
-    assert "these are its claims" in page
-    assert "Taken over for 1 sample." in client.post(at, follow=True).content.decode()
+    assert "accepted for" in page
+    assert ">accepted<" in page
+    assert "Accepted for 1 sample." in client.post(at, follow=True).content.decode()
     revisions = dict(Sample.objects.values_list("pk", "claims_revision"))
     assert (revisions[first], revisions[second], revisions[third]) == (2, 2, 1)
-    assert "There is no claim to take over." in client.post(at, {"sample": str(third)}, follow=True).content.decode()
+    assert "No claims to accept." in client.post(at, {"sample": str(third)}, follow=True).content.decode()

@@ -82,7 +82,7 @@ def test_started_from_the_form(alice: User, judge: Judge) -> None:
     client, at = as_user(alice), f"/p/help/judges/{judge.pk}/run/"
     form = client.get(at).context["form"]
     assert [name for name, _label in form.fields["scope"].choices] == ["all", "pipeline"], "there is no batch"
-    assert "budget" not in form.fields, "it costs nothing"
+    assert "budget" not in form.fields, "it at no cost"
     reply = client.post(at, {"scope": "pipeline", "pipeline": "v7", "repeats": "2"})
     run = Run.objects.get()
     assert reply.url == f"/p/help/runs/{run.pk}/"
@@ -109,10 +109,10 @@ def test_a_bad_form_starts_nothing(sent: dict[str, str], field: str, alice: User
 @pytest.mark.parametrize(
     ("sent", "said"),
     [
-        ({"scope": "all", "repeats": "1"}, "6 units to ask about"),
-        ({"scope": "pipeline", "pipeline": "v7", "repeats": "1"}, "2 units to ask about"),
-        ({"scope": "all", "repeats": "1"}, "costs nothing"),
-        ({"scope": "all", "repeats": ""}, "Once the form is filled in"),
+        ({"scope": "all", "repeats": "1"}, "6 units to process"),
+        ({"scope": "pipeline", "pipeline": "v7", "repeats": "1"}, "2 units to process"),
+        ({"scope": "all", "repeats": "1"}, "at no cost"),
+        ({"scope": "all", "repeats": ""}, "Fill in the form"),
     ],
 )
 def test_says_what_it_would_ask_for(sent: dict[str, str], said: str, alice: User, judge: Judge) -> None:
@@ -127,7 +127,7 @@ def test_what_a_part_stood_for_is_told_as_an_estimate(
 ) -> None:
     monkeypatch.setattr(runs_service, "_MEASURED", 2)
     said = as_user(alice).post(f"/p/help/judges/{judge.pk}/run/estimate/", {"scope": "all", "repeats": "1"})
-    assert "About 6 units to ask about" in said.content.decode()
+    assert "About 6 units to process" in said.content.decode()
 
 
 def test_a_form_that_is_sent_twice_starts_one_run(alice: User, judge: Judge) -> None:
@@ -150,18 +150,18 @@ def test_one_click_asks_for_what_has_no_score(alice: User, judge: Judge) -> None
         for ask in run.asks.select_related("sample")
     ]
     Score.objects.bulk_create(scores)
-    assert "once more" in client.post(at, follow=True).content.decode()
+    assert "again" in client.post(at, follow=True).content.decode()
     again = Run.objects.latest("pk")
     assert (again.planned, again.first_repeat) == (6, 1)
     judge.project.samples.all().update(claims=[])
-    assert "nothing that version 1 could score" in client.post(at, follow=True).content.decode()
+    assert "Version 1 can’t score" in client.post(at, follow=True).content.decode()
 
 
 def test_a_run_that_goes_on(alice: User, run: Run) -> None:
     reply = as_user(alice).get(f"/p/help/runs/{run.pk}/")
     text = reply.content.decode()
     assert (reply.context["percent"], reply.context["left"]) == (33, "4")
-    for said in ("2 of 6 asked", "Waiting for the worker", "Pause", "Cancel the run", "hx-get="):
+    for said in ("2 of 6 processed", "Waiting for the worker", "Pause", "Cancel run", "hx-get="):
         assert said in text
     assert "&lt;b&gt;five&lt;/b&gt; of course" in text
     assert "<b>five" not in text
@@ -175,7 +175,7 @@ def test_asks_again_only_for_what_changed(alice: User, run: Run) -> None:
     assert (same.status_code, same.content) == (204, b"")
     Ask.objects.filter(run=run, state="waiting").update(state="done", status="ok")
     changed = client.get(f"{at}progress/", query)
-    assert "6 of 6 asked" in changed.content.decode()
+    assert "6 of 6 processed" in changed.content.decode()
     assert "hx-swap-oob" not in changed.content.decode(), "it is told once that it waits"
     assert "HX-Refresh" not in changed
     other = client.get(f"{at}progress/", {**query, "said": "something else"})
@@ -189,15 +189,15 @@ def test_asks_again_only_for_what_changed(alice: User, run: Run) -> None:
 def test_paused_resumed_and_cancelled(alice: User, run: Run) -> None:
     client, at = as_user(alice), f"/p/help/runs/{run.pk}/"
     for step, state, said in (
-        ("pause", "paused", "The run is paused."),
-        ("resume", "running", "The run goes on."),
-        ("pause", "paused", "The run is paused."),
+        ("pause", "paused", "Run paused."),
+        ("resume", "running", "Run resumed."),
+        ("pause", "paused", "Run paused."),
     ):
         text = client.post(f"{at}{step}/", follow=True).content.decode()
         run.refresh_from_db()
         assert (run.state, said in text) == (state, True)
-    assert "4 units are not asked about any more" in client.get(f"{at}cancel/").content.decode()
-    assert "The run is cancelled." in client.post(f"{at}cancel/", follow=True).content.decode()
+    assert "4 units will not be processed" in client.get(f"{at}cancel/").content.decode()
+    assert "Run cancelled." in client.post(f"{at}cancel/", follow=True).content.decode()
     assert client.get(f"{at}cancel/").url == at, "there is nothing left to ask"
     assert "cancelled" in client.post(f"{at}resume/", follow=True).content.decode()
     assert client.get(f"{at}pause/").status_code == 405
@@ -209,23 +209,23 @@ def test_what_is_still_to_be_counted_is_told_as_an_estimate(alice: User, run: Ru
     here = f"/p/help/runs/{run.pk}/"
     client = as_user(alice)
     shown = client.get(here).content.decode()
-    assert "2 of about 1,300 asked" in shown
+    assert "2 of about 1,300 processed" in shown
     assert "<dd>about 1,300" in shown
-    assert "more to come" not in shown
-    assert "About 1,300 units are not asked about any more." in client.get(f"{here}cancel/").content.decode()
+    assert "more are being added" not in shown
+    assert "About 1,300 units will not be processed." in client.get(f"{here}cancel/").content.decode()
     client.post(f"{here}cancel/")
     shown = client.get(here).content.decode()
     assert "<dd>0<" in shown
-    assert "about 1,300 never asked" in shown
+    assert "about 1,300 not processed" in shown
     # More than was expected.
     Run.objects.filter(pk=run.pk).update(expected=4, state=RunState.PAUSED)
-    assert "2 of 6 asked, and more to come" in client.get(here).content.decode()
+    assert "2 of 6 processed, more are being added" in client.get(here).content.decode()
 
 
 def test_an_unknown_cost_is_not_zero(alice: User, paid: Run) -> None:
     Run.objects.filter(pk=paid.pk).update(budget=None, cost=Decimal(0), unpriced=2)
     text = as_user(alice).get(f"/p/help/runs/{paid.pk}/").content.decode()
-    assert "2 of unknown price" in text
+    assert "2 with unknown price" in text
     assert "0 EUR" not in text
 
 
@@ -235,13 +235,13 @@ def test_a_run_that_stopped_says_why_and_takes_a_larger_budget(alice: User, paid
         state=RunState.STOPPED, stop_code="budget", stop_message="The budget of this run is spent.", cost=Decimal("2.6")
     )
     text = client.get(at).content.decode()
-    for said in ("Why it stopped", "The budget of this run is spent.", "2.60 EUR", "of at most 2.50 EUR"):
+    for said in ("Reason for stopping", "The budget of this run is spent.", "2.60 EUR", "budget 2.50 EUR"):
         assert said in text
-    assert "1 of unknown price" in text
+    assert "1 with unknown price" in text
     refused = client.post(f"{at}resume/", {"budget": "1"}, follow=True)
-    assert "Give a larger one" in refused.content.decode()
+    assert "Increase it to resume" in refused.content.decode()
     unread = client.post(f"{at}resume/", {"budget": "much"}, follow=True)
-    assert "is no amount" in unread.content.decode()
+    assert "is not a valid amount" in unread.content.decode()
     client.post(f"{at}resume/", {"budget": "10"})
     paid.refresh_from_db()
     assert (paid.state, paid.budget) == ("running", Decimal(10))
@@ -250,13 +250,13 @@ def test_a_run_that_stopped_says_why_and_takes_a_larger_budget(alice: User, paid
 def test_failures_by_how_they_failed(alice: User, rita: User, run: Run) -> None:
     at = f"/p/help/runs/{run.pk}/"
     (group,) = as_user(alice).get(at).context["failures"]
-    assert (group["label"], group["count"], len(group["rows"])) == ("Reply not understood", 1, 1)
+    assert (group["label"], group["count"], len(group["rows"])) == ("Invalid reply", 1, 1)
     row = group["rows"][0]
     assert (row["sample"], row["title"], row["raw"]) == ("s0", "Claim 2", "<b>five</b> of course")
     assert as_user(alice).get(row["url"]).status_code == 200
     assert "not one JSON object" in as_user(alice).get(at).content.decode()
     text = as_user(rita).get(at).content.decode()
-    assert "Reply not understood" in text
+    assert "Invalid reply" in text
     assert not [one for one in ("not one JSON object", "of course") if one in text]
     assert 'method="post"' not in text.split("<main", 1)[1]
 
@@ -266,7 +266,7 @@ def test_a_reply_about_a_sample_that_is_still_ones_own_to_label_is_held_back(
 ) -> None:
     give(project, alice, "s0")
     text = as_user(alice).get(f"/p/help/runs/{run.pk}/").content.decode()
-    assert "You still have this sample to label." in text
+    assert "You still have to label this sample." in text
     assert "of course" not in text
     assert "not one JSON object" not in text
 

@@ -67,7 +67,7 @@ def test_nothing_is_changed_in_a_closed_batch_or_by_others(own: list[Task], ben:
     client = as_user(ben)
     assert not any(row["may_change"] for row in client.get(DONE).context["listed"])
     reply = client.post(f"{DONE}{own[0].pk}/change/", follow=True)
-    assert "is closed; nothing was changed" in reply.content.decode()
+    assert "is closed. Nothing was changed" in reply.content.decode()
     own[0].refresh_from_db()
     assert own[0].status == "submitted"
 

@@ -49,7 +49,7 @@ def test_the_trail_can_be_filtered(decided: Verdict, alice: User) -> None:
     for bad in ("person=nobody", "since=never", "kind=zebra", "cursor=zebra"):
         assert client.get(f"/p/help/audit/?{bad}").status_code == 422, bad
     unknown = client.get("/p/help/audit/?sample=s99")
-    assert (unknown.status_code, "no sample “s99”" in unknown.content.decode()) == (422, True)
+    assert (unknown.status_code, "Sample “s99” not found" in unknown.content.decode()) == (422, True)
 
 
 def test_pages_of_the_trail(project: Project, alice: User) -> None:
@@ -168,6 +168,6 @@ def test_what_one_still_has_to_label_is_held_back_with_the_reason(
     page = reply.content.decode()
     assert page.count("shown once you have submitted this sample") == 1
     rows = b"".join(client.get("/p/help/audit/trail.csv").streaming_content).decode()
-    assert "You still have this sample to label." in rows
+    assert "You still have to label this sample." in rows
     for text in (page, rows):
         assert not re.search("supported|contradicted|Page 2", text)

@@ -41,7 +41,7 @@ def test_makes_a_criterion_from_the_form(alice: User, project: Project) -> None:
     [
         (ROWS[:1], "between 2 and 50 options"),
         ([ROWS[0], ROWS[0]], "given twice"),
-        ([ROWS[0], {"label": "No value"}], "An option needs a value"),
+        ([ROWS[0], {"label": "No value"}], "Enter a value for this option"),
         ([ROWS[0], {**ROWS[1], "hotkey": "n"}], "already has a meaning"),
     ],
 )
@@ -124,17 +124,28 @@ def test_the_number_of_queries_does_not_grow(alice: User, project: Project) -> N
 def test_what_a_judge_must_show_is_declared_on_the_criterions_page(alice: User, ben: User, project: Project) -> None:
     url = "/p/help/criteria/versions/support/"
     text = as_user(alice).get(url).content.decode()
-    assert "On the test half, kappa with people at least 0.4." in text
+    assert "On the test set: kappa with humans of at least 0.4." in text
     assert "These are the defaults" in text
-    assert "What a judge must show" not in as_user(ben).get(url).content.decode()
+    assert "Requirements for judges" not in as_user(ben).get(url).content.decode()
     sent = {"measure": "kappa_less_people", "bar": "-0.05", "risk": "0.05", "coverage": "0.95"}
     assert as_user(ben).post(url, sent).status_code == 403
     wrong = as_user(alice).post(url, {**sent, "bar": "-0.6"})
     assert wrong.status_code == 422
-    assert "a number, from -0.5, and below 1." in wrong.content.decode()
+    assert "must be a number, from -0.5, and below 1." in wrong.content.decode()
     assert as_user(alice).post(url, sent).url == url
     text = as_user(alice).get(url).content.decode()
-    assert "kappa less a person’s at least -0.05." in text
-    assert "Where it decides alone, at most 0.05 of what people fail" in text
+    assert "kappa difference, judge − person of at least -0.05." in text
+    assert "When deciding alone: at most 0.05 of human fails" in text
     trail = as_user(alice).get("/p/help/audit/").content.decode()
-    assert "kappa less a person’s at least -0.05; of automatic decisions, at most 0.05 wrong per kind" in trail
+    assert (
+        "kappa difference, judge − person at least -0.05; of automatic decisions, at most 0.05 wrong per kind" in trail
+    )
+
+
+def test_built_in_criteria_come_in_the_language_of_who_adds_them(alice: User, project: Project) -> None:
+    client = as_user(alice)
+    client.post("/p/help/criteria/add/", {"criteria": ["completeness"]}, headers={"Accept-Language": "zh-hans"})
+    added = project.criteria.get(key="completeness", is_current=True)
+    assert (added.name, added.prompt) == ("完整性", "回答是否包含用户需要的全部内容？")
+    assert [option["value"] for option in added.options] == [1, 2, 3, 4, 5]
+    assert added.options[-1]["help"] == "没有遗漏。"

@@ -99,7 +99,7 @@ def test_a_look_is_taken_and_shown(grade: Criterion, page_of: PageOf) -> None:
         escape(decision["reason"]),
         decision["meaning"],
         *map(escape, decision["supports"]),
-        "Kappa with people at least 0.4, with 90% of the units scored",
+        "Kappa with humans at least 0.4, with 90% of the units scored",
         "all samples, declared by an admin, on the command line",
         "Test evaluation 1</span>",
         "version “<bdi>1</bdi>”",
@@ -131,7 +131,7 @@ def test_another_look_in_between(grade: Criterion, page_of: PageOf) -> None:
     label = Label.objects.filter(criterion=grade, rater__name="ben", value=4).order_by("sample__external_id")[0]
     Label.objects.filter(pk=label.pk).update(value=5)
     client.post(LOOK, {**NAMED, "number": "1"})
-    assert "Somebody looked in between: yours would be look 2 now." in text_of(client)
+    assert "Another test evaluation was run in the meantime. Yours would now be number 2." in text_of(client)
     assert Look.objects.count() == 1
     client.post(LOOK, {**NAMED, "number": "2"})
     text = text_of(client)
@@ -207,7 +207,7 @@ def test_an_older_look_is_not_certified(grade: Criterion, page_of: PageOf) -> No
     look_at_test(criterion=grade, judge_name=NAMED["judge"])
     client = page_of("admin")
     client.post(CERTIFY, {"look": str(first.pk)})
-    assert "Look 1 is not the latest with this judge; look 2 is." in text_of(client)
+    assert "Test evaluation 1 is not this judge’s latest. Use test evaluation 2." in text_of(client)
     assert not Certificate.objects.exists()
     assert client.post(CERTIFY, {"look": str(10**8)}).status_code == 404
     assert client.post(CERTIFY, {"look": "first"}).status_code == 302

@@ -106,7 +106,7 @@ def test_a_draw_that_is_another_one_by_now_is_shown_again(
     reply = client.post(URL, sent)
     text = reply.content.decode()
     assert reply.status_code == 409
-    assert "have changed since you saw this draw" in text
+    assert "have changed since this draw" in text
     assert "40 of 81 samples" in text
     assert 'value="Mine"' in text
     assert not Batch.objects.exists()

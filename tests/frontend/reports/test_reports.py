@@ -83,7 +83,7 @@ def test_downloads(rita: User, alice: User, project: Project) -> None:
         "an admin", "An admin"
     )
     Project.objects.update(show_names=True)
-    assert "still have to label or to decide" in client.get(f"{URL}1.zip", follow=True).content.decode()
+    assert "still have to label or decide" in client.get(f"{URL}1.zip", follow=True).content.decode()
     with ZipFile(BytesIO(as_user(alice).get(f"{URL}1.zip").content)) as archive:
         assert set(archive.namelist()) == {"report.json", "evidence.json", "ratings.csv", "recompute.py"}
     for wrong in (f"{URL}2.json", f"{URL}1.exe", "/p/help/reports/relevance/1.json", "/p/help/reports/none/"):

@@ -159,10 +159,10 @@ def test_reports(world: World) -> None:
     [
         ("criteria/nothing/agreement/", 404, ""),
         ("criteria/nothing/alignment/", 404, ""),
-        ("criteria/grade/alignment/?judge=nobody", 422, "no judge “nobody”"),
+        ("criteria/grade/alignment/?judge=nobody", 422, "Judge “nobody” not found"),
         ("criteria/grade/alignment/?jugde=good", 400, "jugde"),
-        ("reports/9/", 404, "no report 9"),
-        ("reports/9/download.html", 404, "no report 9"),
+        ("reports/9/", 404, "Report 9 not found"),
+        ("reports/9/download.html", 404, "Report 9 not found"),
     ],
 )
 def test_what_is_not_there(path: str, status: int, said: str, world: World) -> None:

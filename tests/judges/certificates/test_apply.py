@@ -365,10 +365,10 @@ def test_command_refuses(project: Project, certificate: Certificate, tmp_path: P
     table.write_text("sampel_id,score\na,0.5\n")
     with pytest.raises(CommandError, match="unknown field “sampel_id”"):
         run("--file", table)
-    with pytest.raises(CommandError, match="There is no file"):
+    with pytest.raises(CommandError, match="not found"):
         run("--file", tmp_path / "none.csv")
     table.write_text("sample_id,score\na,0.5\n")
-    with pytest.raises(CommandError, match=r"ends with \.jsonl or \.csv"):
+    with pytest.raises(CommandError, match=r"must end with \.jsonl or \.csv"):
         run("--file", table, "--output", tmp_path / "out.xlsx")
     (tmp_path / "broken.jsonl").write_text('{"score": 0.5}\n{"score": \n')
     with pytest.raises(CommandError, match=r"broken\.jsonl: row 2"):

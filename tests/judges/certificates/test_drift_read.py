@@ -125,8 +125,9 @@ def test_errors_in_a_row_or_at_once_are_no_alarm_and_fail_the_gate(grade: Criter
     found = gate(project=grade.project, criterion_key="grade", judge_name="good", min_kappa=-1)
     assert (found.code, found.passed) == ("drift_or_streak", False)
     assert found.sentence.startswith(
-        "Whether certificate 1 still holds cannot be told. The errors came in a row or all at once, so a rise cannot "
-        "be told from a streak yet: 30 audited units of 30 samples, error rate 1.000 ("
+        "It can’t be determined whether certificate 1 is still valid. The errors came in a row "
+        "or all at once, so a rise cannot be told from a streak yet: 30 audited units of 30 samples, error "
+        "rate 1.000 ("
     )
     assert shapes.Gate.show(found)["drift"]["streaks"] is True
     assert gate_markdown(found).count("in a row") == 1
@@ -144,7 +145,7 @@ def test_audits_that_the_judge_fails_to_score_are_wrong(grade: Criterion, certif
     drift = drift_of(certificate)
     assert (drift.audits, drift.scored, drift.failed, drift.units) == (80, 48, 32, 80)
     assert gate(project=grade.project, criterion_key="grade", judge_name="good").code == "drift"
-    assert "32 audited units that it could not score count as wrong." in drift_sentence(drift)
+    assert "32 audited units without a score count as wrong." in drift_sentence(drift)
     assert shapes.Drift.show(drift)["failed"] == 32
 
 
@@ -157,8 +158,8 @@ def test_audits_that_the_judge_was_not_asked_about_leave_it_open(grade: Criterio
     assert (found.code, found.sentence) == (
         "audits_unscored",
         (
-            "Whether certificate 1 still holds cannot be told. The judge scored 0 of 30 units that people audited "
-            "since; at least 90% is asked for: run it on the others."
+            "It can’t be determined whether certificate 1 is still valid. The judge scored 0 of 30 "
+            "units audited since; at least 90% is needed. Run it on the rest."
         ),
     )
     names = [name for name in extra if name[0] in "no"]
@@ -193,7 +194,7 @@ def test_what_does_not_count(grade: Criterion, samples: dict[str, Sample], certi
     add_judge(grade.project, "good", extra, names, dimension="grade", label="2")
     drift = drift_of(certificate)
     assert (drift.units, drift.audits, drift.scored) == (0, 5, 0)
-    assert drift_sentence(drift).endswith("5 audited units are left out: the judge was not asked about them.")
+    assert drift_sentence(drift).endswith("5 audited units are excluded: the judge has not processed them.")
     # People who cancel each other out.
     tied = audit(grade, [True], start="tie")
     add_labels(grade, tied, [("tie000", "answer", who, 5) for who in ("ben", "cy")])
@@ -279,5 +280,5 @@ def test_what_can_not_be_watched(certificate: Certificate) -> None:
     Look.objects.filter(pk=look.pk).update(result=result)
     fresh = Certificate.objects.get(pk=certificate.pk)
     assert drift_sentence(drift_of(fresh)) == (
-        "Drift is not watched: the certified error rate has no upper bound below 1."
+        "Drift is not monitored: the certified error rate has no upper bound below 1."
     )

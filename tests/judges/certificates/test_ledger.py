@@ -167,7 +167,7 @@ def test_a_look_without_a_drawn_label_is_refused_and_costs_nothing(project: Proj
     """It could decide nothing."""
     DeclaredDraw.objects.all().delete()
     missing = (
-        "Nothing was looked at: how the samples of this half came to be labelled is not known; an admin can declare "
+        "Test evaluation not run: how the samples of this half came to be labelled is not known; an admin can declare "
         "it, or draw a batch."
     )
     with pytest.raises(Conflict) as refused:

@@ -207,7 +207,7 @@ def test_a_judge_that_answers_with_labels() -> None:
 
 def test_another_look_in_between() -> None:
     criterion = noisy_project().criteria.get()
-    with pytest.raises(Conflict, match="yours would be look 1 now"):
+    with pytest.raises(Conflict, match="Yours would now be number 1"):
         look_at_test(criterion=criterion, judge_name="judge", expected=2)
     assert not Look.objects.exists()
     first = look_at_test(criterion=criterion, judge_name="judge", expected=1)

@@ -169,7 +169,7 @@ def test_unknown_names(command: str, slug: str, key: str, named: list[str], proj
 
 @pytest.mark.parametrize("form", ["json", "table", "markdown", "html"])
 def test_an_unknown_judge(form: str, project: Project) -> None:
-    with pytest.raises(CommandError, match=r"^“desk” has no judge “nobody”\. Judges: bad \| judge, good\.$"):
+    with pytest.raises(CommandError, match=r"^Judge “nobody” not found in “desk”\. Judges: bad \| judge, good\.$"):
         run("align", "desk", "--criterion", "grade", "--judge", "nobody", "--format", form)
 
 

@@ -66,7 +66,7 @@ def test_what_makes_no_sense_is_refused(grade: Criterion, field: str, value: Any
 
 
 def test_a_kappa_below_guessing_is_no_bar(grade: Criterion) -> None:
-    with pytest.raises(Invalid, match=r"bar: a number, from 0, and below 1\."):
+    with pytest.raises(Invalid, match=r"bar: must be a number, from 0, and below 1\."):
         require(criterion=grade, **{**DECLARED, "measure": "kappa"})
 
 

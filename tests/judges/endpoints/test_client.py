@@ -277,7 +277,7 @@ def test_what_a_server_may_not_know_is_named(openai_server: OpenAIServer) -> Non
     with open_client(unsaved_endpoint(openai_server)) as client, pytest.raises(CallFailed) as caught:
         client.chat(request)
     assert caught.value.detail == (
-        "The endpoint refused the request (400). Perhaps it doesn’t know the model, or one of these: "
+        "The endpoint rejected the request (400). The model or one of these may be unsupported: "
         "response_format, seed, temperature."
     )
 

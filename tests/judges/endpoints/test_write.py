@@ -223,13 +223,13 @@ def test_keys_are_rotated(project: Project, settings: Any) -> None:
     settings.JUDGE_SECRET_KEYS = [second, first]
     out = StringIO()
     call_command("rotate_endpoint_keys", stdout=out)
-    assert out.getvalue() == "Encrypted anew: 1 stored keys.\n"
+    assert out.getvalue() == "Re-encrypted stored keys: 1.\n"
     settings.JUDGE_SECRET_KEYS = [second]
     endpoint.refresh_from_db()
     with open_client(endpoint):
         pass
     settings.JUDGE_SECRET_KEYS = [first]
-    with pytest.raises(CommandError, match=r"write them anew: local of p\.$"):
+    with pytest.raises(CommandError, match=r"Enter them again: local of p\.$"):
         call_command("rotate_endpoint_keys", stdout=StringIO())
     trial = try_endpoint(endpoint=endpoint)
     assert (trial.works, trial.status) == (False, "unreadable_key")
@@ -262,7 +262,7 @@ def test_a_trial_says_what_happened(openai_server: OpenAIServer, reply: Reply, s
 def test_a_trial_without_a_model_lists_them(openai_server: OpenAIServer) -> None:
     trial = try_endpoint(endpoint=unsaved_endpoint(openai_server))
     assert (trial.works, trial.models[0]) == (True, "overlap-small")
-    assert trial.message == "The endpoint answers. It has 3 models."
+    assert trial.message == "The endpoint responds. It has 3 models."
     assert openai_server.requests[0].method == "GET"
 
 

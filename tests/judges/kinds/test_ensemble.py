@@ -160,13 +160,13 @@ def test_a_version_in_use_is_made_of_versions_in_use(project: Project) -> None:
 @pytest.mark.parametrize(
     ("config", "field", "words"),
     [
-        ({"criterion": None, "dimension": "x", "unit": "claim"}, "criterion", "name it"),
+        ({"criterion": None, "dimension": "x", "unit": "claim"}, "criterion", "Specify the criterion"),
         ({"members": [{"judge": "numbers"}]}, "members", "2 to 20"),
         ({"members": [{"judge": "numbers"}, {"judge": "numbers"}]}, "members", "once"),
         ({"members": [{"judge": "numbers"}, {"judge": "nobody"}]}, "members.1.judge", "numbers, words"),
         ({"members": [{"judge": "numbers", "version": "9"}, {"judge": "words"}]}, "members.0.version", "1"),
         ({"members": [{"judge": "numbers", "dimension": "x"}, {"judge": "words"}]}, "members.0.dimension", "support"),
-        ({"members": [{"judge": "numbers", "weight": 1}, {"judge": "words"}]}, "members.0.weight", "no such field"),
+        ({"members": [{"judge": "numbers", "weight": 1}, {"judge": "words"}]}, "members.0.weight", "Unknown field"),
         ({"members": [{"judge": "numbers"}, "words"]}, "members.1", "object"),
         ({"members": "numbers"}, "members", "list"),
         ({"fit": {"members": []}}, "fit.members", "other members"),
@@ -204,7 +204,7 @@ def test_a_member_without_scores_on_dev_is_refused(project: Project) -> None:
     dev.delete()
     with pytest.raises(Invalid) as error:
         _made(project)
-    assert "“words” (1) has no score on any unit of dev" in error.value.message
+    assert "“words” (1) has no scores in the dev set" in error.value.message
 
 
 def test_too_few_verdicts_and_one_sided_ones_are_refused(project: Project) -> None:

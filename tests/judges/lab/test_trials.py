@@ -163,7 +163,7 @@ def test_what_a_version_has_nothing_to_ask_about_is_not_drawn(judge: Judge) -> N
 
 def test_keep(judge: Judge) -> None:
     trial = start(judge)
-    with pytest.raises(Conflict, match="under way"):
+    with pytest.raises(Conflict, match="still running"):
         keep_trial(trial=trial)
     Run.objects.update(state=RunState.DONE)
     trial = one_trial(judge, trial.pk)
@@ -191,5 +191,5 @@ def test_a_kept_version_that_other_runs_use_cannot_be_dropped_meanwhile(judge: J
     trial = one_trial(judge, trial.pk)
     keep_trial(trial=trial)
     start_run(version=trial.version, scope={"all": True})
-    with pytest.raises(Conflict, match="being run"):
+    with pytest.raises(Conflict, match="is running"):
         drop_trial(trial=trial)

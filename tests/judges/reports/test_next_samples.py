@@ -125,7 +125,7 @@ def test_one_confirms_what_one_has_seen(world: World, grade: Criterion, samples:
     assert next_samples(criterion=grade, count=40, about=GOOD, seed=12, reader=SYSTEM).plan != seen.plan
     drawn = next(iter(seen.found.chosen))
     add_labels(grade, samples, [(drawn, "answer", "ann", 4)])
-    with pytest.raises(Conflict, match="changed since you saw"):
+    with pytest.raises(Conflict, match="changed since this"):
         make(world, grade, plan=seen.plan)
     assert not Batch.objects.exists()
 

@@ -120,7 +120,7 @@ def test_a_figure_that_was_changed_is_found(report: AlignmentReport) -> None:
     with pytest.raises(CommandError, match="Report 1 comes out differently in 1 place"):
         call_command("reproduce", "desk", "1", stderr=err)
     assert err.getvalue().startswith("judges[1].at_threshold.kappa.value: ")
-    with pytest.raises(CommandError, match="no report 9"):
+    with pytest.raises(CommandError, match="Report 9 not found"):
         call_command("reproduce", "desk", "9")
 
 

@@ -172,7 +172,7 @@ def test_the_api_gives_both(world: World) -> None:
     before = client.get(url)
     assert (before.status_code, before.json()["error"]["message"]) == (
         404,
-        "The samples labelled on “grade” are not divided into dev and test yet: make a report first.",
+        "The samples labelled on “grade” are not split into dev and test sets yet. Create a report first.",
     )
     freeze_report(criterion=world.criteria("grade")[0], labels="all")
     units = [client.get(url + query).json()["reference"]["units"] for query in ("", "?labels=settled", "?labels=all")]

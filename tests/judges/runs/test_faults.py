@@ -43,7 +43,7 @@ def no_text(kind: PlainKind, config: Config, sample: Sample) -> Any:
     return [None] if sample.external_id == "s17" else units(kind, config, sample)
 
 
-@pytest.fixture(params=["asks a model", "asks none"])
+@pytest.fixture(params=["calls a model", "asks none"])
 def version(request: pytest.FixtureRequest, world: World, server: OpenAIServer) -> JudgeVersion:
     make_samples(world.project, SAMPLES)
     return plain_judge(world, None if request.param == "asks none" else endpoint_at(world, server))
@@ -109,7 +109,7 @@ def test_a_version_of_other_code_is_not_run(version: JudgeVersion, monkeypatch: 
     run = worked(run)
     assert (run.state, run.stop_code, Score.objects.count()) == ("stopped", "other_code", 0)
     for start in (lambda: resume_run(run=run), lambda: start_run(version=version, scope=EVERYTHING)):
-        with pytest.raises(Conflict, match="another release") as caught:
+        with pytest.raises(Conflict, match="an older release") as caught:
             start()
         assert caught.value.code == "other_code"
     with pytest.raises(Conflict):

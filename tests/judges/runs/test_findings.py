@@ -47,8 +47,8 @@ def test_no_citations_and_invalid_ones_are_counted_apart(world: World, run: Run)
     reply = client_of(world.alice).get(f"/api/projects/desk/runs/{run.pk}/").json()
     assert reply["progress"]["findings"] == COUNTED
     page = as_user(world.alice).get(f"/p/desk/runs/{run.pk}/").content.decode()
-    assert "Cites nothing: 2" in page
-    assert "Cites a context that isn’t there: 3" in page
+    assert "No citation: 2" in page
+    assert "Invalid citation: 3" in page
 
 
 def test_of_few_they_are_not_told_to_who_still_decides(world: World, run: Run) -> None:

@@ -130,10 +130,10 @@ def test_from_the_command_line(world: World, openai_server: OpenAIServer, monkey
 
     monkeypatch.setattr(run_judge_command, "_PATIENCE_SECONDS", 0.0)
     said = run_judge("plain", "--wait")
-    assert "No worker is there" in said
+    assert "No worker found" in said
     assert "6 of 6 done" in said
-    assert "0 to ask" in run_judge("plain", "--wait")
-    assert "12 to ask" in run_judge("plain", "--again", "--repeats", "2")
+    assert "0 to process" in run_judge("plain", "--wait")
+    assert "12 to process" in run_judge("plain", "--again", "--repeats", "2")
     for wrong in (["nobody"], ["plain", "--batch", "7"], ["plain", "--budget", "much"], ["plain", "--budget", "3"]):
         with pytest.raises(CommandError) as error:
             run_judge(*wrong)

@@ -89,7 +89,7 @@ def test_a_budget_is_overshot_by_one_call_at_the_most(world: World, server: Open
 def test_a_budget_needs_prices_and_counted_tokens(world: World, server: OpenAIServer) -> None:
     make_samples(world.project, 3)
     free = plain_judge(world, endpoint_at(world, server))
-    with pytest.raises(Invalid, match="has none"):
+    with pytest.raises(Invalid, match="needs prices"):
         start_run(version=free, scope={"all": True}, budget=Decimal(1))
     priced = plain_judge(world, endpoint_at(world, server, name="priced", price_in=1, price_out=1), name="priced")
     for bad in (Decimal(0), Decimal(-1), Decimal("NaN"), Decimal("Infinity")):
@@ -118,8 +118,8 @@ def test_a_dropped_version_is_neither_started_nor_resumed(world: World, server: 
     version = plain_judge(world, endpoint_at(world, server))
     run = pause_run(run=start_run(version=version, scope={"all": True}))
     JudgeVersion.objects.filter(pk=version.pk).update(state="dropped")
-    with pytest.raises(Conflict, match="out of use"):
+    with pytest.raises(Conflict, match="is discarded"):
         start_run(version=version, scope={"all": True})
-    with pytest.raises(Conflict, match="out of use"):
+    with pytest.raises(Conflict, match="is discarded"):
         resume_run(run=run)
     assert (Run.objects.get().state, server.requests) == ("paused", [])

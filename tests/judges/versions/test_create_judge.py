@@ -75,16 +75,16 @@ def test_the_examples_of_the_documentation(run: Any) -> None:
     [
         (b"{", "Not JSON"),
         (b'{"name": "a", "name": "b"}', "The key “name” comes twice"),
-        ([], "A judge is described by an object"),
-        ({**SPEC, "colour": "red"}, "colour: there is no such field. Fields here: name, kind,"),
-        ({"name": "a", "kind": "llm"}, "config: is missing."),
-        ({**SPEC, "name": ""}, "name: a text of 1 to 200 characters."),
+        ([], "Must be an object"),
+        ({**SPEC, "colour": "red"}, "colour: unknown field. Must be one of: name, kind,"),
+        ({"name": "a", "kind": "llm"}, "config: required."),
+        ({**SPEC, "name": ""}, "name: must be text of 1 to 200 characters."),
         ({**SPEC, "kind": "oracle"}, "Judges of the kind “oracle” can't be run here. Those that can: llm,"),
-        ({**SPEC, "endpoint": "second"}, "endpoint: the project has no endpoint “second” (it has: main)."),
-        ({**SPEC, "config": {**SPEC["config"], "model": 5}}, "config.model: This takes a text"),
-        ({**SPEC, "config": {**SPEC["config"], "template": "x"}}, "config.template: This takes one of: claim_support,"),
-        ({**SPEC, "config": {**SPEC["config"], "criterion": "x"}}, "config.criterion: This takes one of"),
-        ({**SPEC, "config": {**SPEC["config"], "top_p": 1}}, "config.top_p: There is no such field. Fields here:"),
+        ({**SPEC, "endpoint": "second"}, "endpoint: “second” not found in this project. Must be one of main."),
+        ({**SPEC, "config": {**SPEC["config"], "model": 5}}, "config.model: Must be text"),
+        ({**SPEC, "config": {**SPEC["config"], "template": "x"}}, "config.template: Must be one of: claim_support,"),
+        ({**SPEC, "config": {**SPEC["config"], "criterion": "x"}}, "config.criterion: Must be one of"),
+        ({**SPEC, "config": {**SPEC["config"], "top_p": 1}}, "config.top_p: Unknown field. Must be one of:"),
     ],
 )
 def test_what_is_wrong_takes_one_line(spec: Any, said: str, run: Any) -> None:
@@ -97,12 +97,12 @@ def test_what_is_wrong_takes_one_line(spec: Any, said: str, run: Any) -> None:
 
 def test_one_of_its_name_that_is_another(run: Any, project: Project) -> None:
     run(SPEC)
-    with pytest.raises(CommandError, match="kind: “Support, by prompt” is there already, and its kind is llm"):
+    with pytest.raises(CommandError, match="kind: “Support, by prompt” already exists with the kind llm"):
         run({**SPEC, "kind": "lexical"})
-    with pytest.raises(CommandError, match="higher_is_better: “Support, by prompt” is there already"):
+    with pytest.raises(CommandError, match="higher_is_better: “Support, by prompt” already exists"):
         run({**SPEC, "higher_is_better": False})
     Judge.objects.create(project=project, name="From a file")
-    with pytest.raises(CommandError, match="and its kind is imported"):
+    with pytest.raises(CommandError, match="with the kind imported"):
         run({**SPEC, "name": "From a file"})
 
 

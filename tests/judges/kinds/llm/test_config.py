@@ -209,7 +209,7 @@ def test_a_criterions_options_are_those_of_now() -> None:
     assert [option["help"] for option in after["options"]] == ["so", ""]
     text = complete({**OF_SUPPORT, "prompt": "{{criterion}} {{claim}}"}, **{**SUPPORT, "help": "Look well."})
     assert text["criterion_text"] == "Supported?\nLook well."
-    with pytest.raises(Refused, match="has no options: answer with a number"):
+    with pytest.raises(Refused, match=r"has no options\. Use a number"):
         complete({"criterion": "length", "model": "m", "prompt": "{{answer}}", "answer_with": "options"}, **OPEN)
 
 

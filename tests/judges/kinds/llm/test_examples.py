@@ -153,9 +153,9 @@ def test_too_few_or_none(project: Project, grade: Criterion) -> None:
     GroupSide.objects.exclude(pk__in=list(kept.values_list("pk", flat=True))).delete()
     assert len(complete(project, count=3)["examples"]["drawn"]) == 3
     field, message = refused(project, {**CONFIG, "examples": {"count": 4}})
-    assert (field, message[:21]) == ("examples.count", "There are only 3 samp")
+    assert (field, message[:21]) == ("examples.count", "Only 3 resolved sampl")
     Sample.objects.filter(external_id__in=GroupSide.objects.values("group")).update(answer="x" * 7000)
-    assert refused(project, {**CONFIG, "examples": {"count": 1}})[1].startswith("There are only 0")
+    assert refused(project, {**CONFIG, "examples": {"count": 1}})[1].startswith("Only 0")
     GroupSide.objects.all().delete()
     assert refused(project, {**CONFIG, "examples": {"count": 1}})[0] == "examples.count"
 
