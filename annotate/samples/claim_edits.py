@@ -209,7 +209,7 @@ def _passage(change: Change, answer: str) -> Claim:
 
 def _text(value: Any) -> str:
     if not is_storable(value) or not _WORD.search(value):
-        raise Invalid("empty_claim", _("A claim has at least one word."))
+        raise Invalid("empty_claim", _("A claim needs at least one word."))
     text: str = value.strip()
     if len(text) > MAX_TEXT:
         raise Invalid("claim_too_long", _("A claim can have up to %(most)d characters.") % {"most": MAX_TEXT})

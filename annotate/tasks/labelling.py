@@ -131,7 +131,7 @@ def _repeated_or_stale(task: TaskRow, saved: dict[str, Any], idempotency_key: uu
             current = {**saved, **{name: getattr(task.label, name) for name in (*_SAID, "revision")}}
         raise Stale(
             "stale",
-            _("This label was changed elsewhere in the meantime."),
+            _("This label was changed elsewhere."),
             current=current,
             yours={name: saved[name] for name in _SAID},
         )

@@ -143,7 +143,7 @@ def return_label(page: ProjectPage, verdict_id: int) -> HttpResponse:
                 message=form.cleaned_data["message"],
             )
             who = dict(returnable)[letter]
-            messages.success(page.request, _("Sent back to %(who)s. It waits under “Sent back”.") % {"who": who})
+            messages.success(page.request, _("Sent back to %(who)s. Listed under “Sent back”.") % {"who": who})
             return HttpResponseRedirect(around.next or page.url("adjudicate") + around.query)
     return _show(page, found, around, _decision(verdict), returning=form, status=status_of(form))
 
@@ -158,7 +158,7 @@ def _found(page: ProjectPage, verdict_id: int) -> Dispute | HttpResponse:
     try:
         return one_dispute(page.project, verdict_id, reader=page.user, named=sees_names(page))
     except Conflict as refusal:
-        context = {"title": _("Label it first"), "message": refusal.message, "url": page.url("label")}
+        context = {"title": _("Label this sample first"), "message": refusal.message, "url": page.url("label")}
         return page.render("adjudicate/dispute_blind.html", context, status=refusal.status)
 
 
@@ -289,7 +289,7 @@ def _onwards(page: ProjectPage, verdict: Verdict, around: Around, done: str = ""
     left = _("%(n)d left.") % {"n": around.others} if around.next else _("That was the last one.")
     verdict.refresh_from_db(fields=["state", "method"])
     hears = page.project.show_judges and judges_on(verdict, reader=page.user)
-    link = _("See what the judges said about it") if hears else _("Look at it again")
+    link = _("See judge results") if hears else _("Open it again")
     url = page.url("dispute", verdict.pk) + around.query
     messages.success(page.request, format_html('{} {} <a href="{}">{}</a>', done or _("Decided."), left, url, link))
     return HttpResponseRedirect(around.next or page.url("adjudicate") + around.query)

@@ -96,15 +96,15 @@ def _whole(number: str) -> int | None:
 
 
 STATE_NAMES = {
-    "": gettext_lazy("All that wait"),
+    "": gettext_lazy("All pending"),
     "disputed": gettext_lazy("Disputed"),
     "short": gettext_lazy("Too few labels"),
     "reopened": gettext_lazy("Reopened"),
     "returned": gettext_lazy("Sent back"),
-    AGREED: gettext_lazy("Agreed, to check"),
-    SINGLE: gettext_lazy("Single labels, to check"),
+    AGREED: gettext_lazy("Agreed, unchecked"),
+    SINGLE: gettext_lazy("Single labels, unchecked"),
 }
-ORDER_NAMES = {"matters": gettext_lazy("What matters most"), "sample": gettext_lazy("By sample")}
+ORDER_NAMES = {"matters": gettext_lazy("Highest impact"), "sample": gettext_lazy("By sample")}
 
 
 @project_view("adjudicate", get="adjudication.read")
@@ -166,7 +166,7 @@ def names(page: ProjectPage) -> HttpResponse:
     if shown != sees_names(page):
         show_names(actor=page.user, project=page.project, shown=shown)
         page.request.session[names_key(page)] = shown
-        messages.success(page.request, _("Names are shown to you now.") if shown else _("Names are hidden again."))
+        messages.success(page.request, _("Names are shown.") if shown else _("Names are hidden."))
     back = page.request.POST.get("back", "")
     # Only to a page of ours.
     if not url_has_allowed_host_and_scheme(back, allowed_hosts=None):
@@ -241,15 +241,15 @@ def _seen(page: ProjectPage) -> Any:
     try:
         return json.loads(page.request.POST.get("seen", ""))
     except (ValueError, RecursionError):
-        raise Invalid("bad_seen", _("There is nothing to settle in this preview; look again.")) from None
+        raise Invalid("bad_seen", _("This preview has nothing to resolve. Refresh it.")) from None
 
 
 def _done(page: ProjectPage, done: Accepted) -> HttpResponse:
-    text = ngettext("%(n)d unit settled.", "%(n)d units settled.", done.settled) % {"n": done.settled}
+    text = ngettext("%(n)d unit resolved.", "%(n)d units resolved.", done.settled) % {"n": done.settled}
     if done.left:
         left = ngettext(
-            "%(n)d had changed since you looked, and was left as it is.",
-            "%(n)d had changed since you looked, and were left as they are.",
+            "%(n)d changed since the preview and was skipped.",
+            "%(n)d changed since the preview and were skipped.",
             done.left,
         )
         text += " " + left % {"n": done.left}

@@ -15,13 +15,13 @@ class DecisionForm(forms.Form):
     """`value`: an option as text, which annotate.core.scales turns into the option; any number on an open scale."""
 
     value = forms.CharField(
-        label=_("Value"), required=False, error_messages={"required": _("Choose the value that is right.")}
+        label=_("Value"), required=False, error_messages={"required": _("Choose the correct value.")}
     )
     reason = forms.CharField(
         label=_("Reason"),
         widget=forms.Textarea({"rows": 3}),
-        help_text=_("The annotators learn from it."),
-        error_messages={"required": _("Give the reason in a few words; the annotators learn from it.")},
+        help_text=_("Shown to the annotators."),
+        error_messages={"required": _("Briefly explain your reason. Annotators learn from it.")},
     )
     revision = forms.IntegerField(min_value=0, widget=forms.HiddenInput)
 
@@ -35,11 +35,11 @@ class DecisionForm(forms.Form):
 class ReturnForm(forms.Form):
     """Whose label goes back, by letter, and what they are told."""
 
-    annotator = forms.ChoiceField(label=_("To"), error_messages={"required": _("Choose whose label goes back.")})
+    annotator = forms.ChoiceField(label=_("Annotator"), error_messages={"required": _("Choose an annotator.")})
     message = forms.CharField(
-        label=_("What should they look at?"),
+        label=_("What to revise"),
         widget=forms.Textarea({"rows": 3}),
-        error_messages={"required": _("Say in a few words what they should look at.")},
+        error_messages={"required": _("Briefly explain what to revise.")},
     )
 
     def __init__(self, annotators: Sequence[tuple[str, str]], *args: Any, **kwargs: Any) -> None:
@@ -51,10 +51,8 @@ class AgreedForm(forms.Form):
     """Which disputed units to settle by the agreement of their votes."""
 
     criterion = forms.ChoiceField(label=_("Criterion"), required=False)
-    agreement = forms.IntegerField(
-        label=_("Share of the votes that agree, at least, in %"), initial=66, min_value=51, max_value=100
-    )
-    votes = forms.IntegerField(label=_("Votes, at least"), initial=2, min_value=FEWEST_VOTES, max_value=1000)
+    agreement = forms.IntegerField(label=_("Minimum agreement (%)"), initial=66, min_value=51, max_value=100)
+    votes = forms.IntegerField(label=_("Minimum votes"), initial=2, min_value=FEWEST_VOTES, max_value=1000)
 
     def __init__(self, project: Project, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **{"auto_id": "id_agreed_%s", **kwargs})
@@ -65,7 +63,7 @@ class ProbableForm(forms.Form):
     """Which disputed units to settle as Dawid and Skene's model says."""
 
     criterion = forms.ChoiceField(label=_("Criterion"))
-    posterior = forms.IntegerField(label=_("Probability, at least, in %"), initial=95, min_value=51, max_value=100)
+    posterior = forms.IntegerField(label=_("Minimum probability (%)"), initial=95, min_value=51, max_value=100)
 
     def __init__(self, project: Project, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **{"auto_id": "id_probable_%s", **kwargs})

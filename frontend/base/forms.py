@@ -17,7 +17,7 @@ class SampleSearch(forms.Form):
         label=gettext_lazy("Search"),
         required=False,
         max_length=200,
-        widget=forms.TextInput({"type": "search", "placeholder": gettext_lazy("Id, question or answer")}),
+        widget=forms.TextInput({"type": "search", "placeholder": gettext_lazy("ID, question or answer")}),
     )
 
 

@@ -30,7 +30,7 @@ def claims(page: ProjectPage, sample_id: int) -> HttpResponse:
     """One page, then JSON. `?batch=3`: on the way through the samples of a batch."""
     sample = one_sample(page.project, sample_id)
     if sample.answer is None:
-        raise Http404(_("This sample has no answer, and so no claims."))
+        raise Http404(_("This sample has no answer, so it has no claims."))
     number = _number(page.request.GET.get("batch"))
     batch = one_batch(page.project, number) if number is not None else None
     walk = walk_through(batch, sample.pk) if batch else None
@@ -72,7 +72,7 @@ def of_batch(page: ProjectPage, number: int) -> HttpResponse:
     after = _number(page.request.GET.get("after"))
     walk = walk_through(batch, after)
     if walk is None:
-        raise Http404(_("This batch has no such sample."))
+        raise Http404(_("Sample not found in this batch."))
     if after is not None:
         if walk.next is not None:
             return HttpResponseRedirect(f"{page.url('claims', walk.next)}?batch={batch.number}")
@@ -97,5 +97,5 @@ def _number(text: str | None) -> int | None:
     if not text:
         return None
     if not text.isascii() or not text.isdecimal() or len(text) > 9:
-        raise Http404(_("There is no such thing here."))
+        raise Http404(_("Not found."))
     return int(text)

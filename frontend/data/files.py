@@ -31,15 +31,15 @@ from annotate.verdicts.read import ground_truth, imported_labels
 from frontend.base.pages import ProjectPage, RefusalsShown, project_view, status_of
 from frontend.data.values import lines
 
-_WORDS = {METADATA: gettext_lazy("keep as metadata"), IGNORE: gettext_lazy("leave out")}
+_WORDS = {METADATA: gettext_lazy("Keep as metadata"), IGNORE: gettext_lazy("Ignore")}
 
 
 class UploadForm(forms.Form):
-    kind = forms.ChoiceField(label=gettext_lazy("What it holds"), choices=ImportKind.choices, widget=forms.RadioSelect)
+    kind = forms.ChoiceField(label=gettext_lazy("Content type"), choices=ImportKind.choices, widget=forms.RadioSelect)
     file = forms.FileField(
         label=gettext_lazy("File"),
         help_text=gettext_lazy(
-            "JSONL, JSON, CSV (also as .gz) or Parquet, UTF-8. Next you see its first rows, before anything is written."
+            "JSONL, JSON, CSV (also as .gz) or Parquet, UTF-8. You preview it before anything is imported."
         ),
         widget=forms.FileInput({"accept": ".jsonl,.ndjson,.json,.csv,.tsv,.gz,.parquet,.pq"}),
     )
@@ -63,10 +63,10 @@ class MappingForm(forms.Form):
 
 FORMATS = (
     ("jsonl", gettext_lazy("JSONL: one row per unit, with votes, method and provenance")),
-    ("csv", gettext_lazy("CSV: the same as a table")),
-    ("parquet", gettext_lazy("Parquet: the same, typed")),
-    ("ragas", gettext_lazy("Evaluation library (RAGAS spelling): samples with their verdicts")),
-    ("deepeval", gettext_lazy("Evaluation library (DeepEval spelling): samples with their verdicts")),
+    ("csv", gettext_lazy("CSV: same content, as a table")),
+    ("parquet", gettext_lazy("Parquet: same content, with types")),
+    ("ragas", gettext_lazy("Evaluation library (RAGAS columns): samples with their verdicts")),
+    ("deepeval", gettext_lazy("Evaluation library (DeepEval columns): samples with their verdicts")),
     ("qrels", gettext_lazy("TREC qrels: relevance of contexts")),
 )
 
@@ -75,19 +75,19 @@ FORMAT_NAMES = {
     "jsonl": "JSONL",
     "csv": "CSV",
     "parquet": "Parquet",
-    "ragas": gettext_lazy("Evaluation library (RAGAS spelling)"),
-    "deepeval": gettext_lazy("Evaluation library (DeepEval spelling)"),
+    "ragas": gettext_lazy("Evaluation library (RAGAS columns)"),
+    "deepeval": gettext_lazy("Evaluation library (DeepEval columns)"),
     "qrels": "TREC qrels",
 }
 
 
 class ReleaseForm(forms.Form):
     rows = forms.ChoiceField(
-        label=gettext_lazy("What it holds"),
+        label=gettext_lazy("Content type"),
         required=False,
-        choices=(("", gettext_lazy("Verdicts")), (SAMPLES, gettext_lazy("All samples, as they were imported"))),
+        choices=(("", gettext_lazy("Verdicts")), (SAMPLES, gettext_lazy("All samples, as imported"))),
         widget=forms.RadioSelect,
-        help_text=gettext_lazy("A file of samples can be imported again. TREC qrels hold verdicts only."),
+        help_text=gettext_lazy("Sample files can be imported again. TREC qrels contain verdicts only."),
     )
     file_format = forms.ChoiceField(label=gettext_lazy("Format"), choices=FORMATS, widget=forms.RadioSelect)
     annotators = forms.ChoiceField(
@@ -95,16 +95,15 @@ class ReleaseForm(forms.Form):
         required=False,
         choices=(
             ("", gettext_lazy("None")),
-            (NUMBERED, gettext_lazy("Numbered: the file names nobody")),
+            (NUMBERED, gettext_lazy("Anonymised (numbered)")),
             (NAMED, gettext_lazy("By name")),
         ),
         help_text=gettext_lazy(
-            "What each said about a unit: value, “can't tell”, comment, evidence, time at work, when. "
-            "For JSONL, CSV and Parquet."
+            "Value, “can’t tell”, comment, evidence, time spent and date of each label. For JSONL, CSV and Parquet."
         ),
     )
     include_single = forms.BooleanField(
-        label=gettext_lazy("With units that rest on one label which no reviewer approved"),
+        label=gettext_lazy("Include units with one label that no reviewer approved"),
         required=False,
     )
 
@@ -116,13 +115,13 @@ class SettleForm(forms.Form):
         label=gettext_lazy("Criterion"), queryset=Criterion.objects.none(), to_field_name="key", empty_label=None
     )
     needed = forms.IntegerField(
-        label=gettext_lazy("Labels a unit needs"),
+        label=gettext_lazy("Labels required per unit"),
         min_value=1,
         max_value=1000,
         initial=2,
         help_text=gettext_lazy(
-            "Units with fewer are left without a verdict; those without a majority go to the reviewers. With 1, "
-            "the word of one person counts, and reports say that you decided so."
+            "Units with fewer get no verdict; units without a majority go to reviewers. With 1, "
+            "single labels count, and reports say so."
         ),
     )
 
@@ -137,12 +136,12 @@ class SettleForm(forms.Form):
 _MAPPING_PROBLEMS = ("missing_column",)
 # What an import counts beside rows, new ones and those that were there.
 _COUNTED = {
-    "grouped": gettext_lazy("Given a group"),
+    "grouped": gettext_lazy("Assigned to a group"),
     "without_answer": gettext_lazy("Rows without an answer"),
     "raters_created": gettext_lazy("New raters"),
-    "samples_with_named_claims": gettext_lazy("Samples whose claims the file named"),
-    "taken_as_answers": gettext_lazy("Answers that no longer abstain: their claims are labelled"),
-    "left_abstaining": gettext_lazy("Answers that abstain, left so: a batch asks about claims"),
+    "samples_with_named_claims": gettext_lazy("Samples with claims named by the file"),
+    "taken_as_answers": gettext_lazy("No longer abstentions: their claims are labelled"),
+    "left_abstaining": gettext_lazy("Still abstentions: their batch is open"),
     "judges": gettext_lazy("Judges"),
     "missing_scores": gettext_lazy("Missing scores"),
     "seconds": gettext_lazy("Seconds"),
@@ -179,7 +178,7 @@ def job(page: ProjectPage, job_id: UUID) -> HttpResponse:
     if found.status == ImportStatus.UPLOADED:
         return _look(page, found)
     if page.request.method == "POST":
-        page.attempt(lambda: start(found), _("The import is started."))
+        page.attempt(lambda: start(found), _("Import started."))
         return page.redirect("import-job", found.pk)
     return page.render("data/import_job.html", _state(found))
 
@@ -240,7 +239,7 @@ def _state(found: ImportJob) -> dict[str, Any]:
 
 def _job(page: ProjectPage, job_id: UUID) -> ImportJob:
     jobs = page.project.imports.filter(pk=job_id).select_related("created_by")
-    return as_it_stands(first_or_raise(jobs, Http404(_("There is no such import in this project."))))
+    return as_it_stands(first_or_raise(jobs, Http404(_("Import not found."))))
 
 
 @project_view("export", get="export.read", post="export.run")
@@ -259,7 +258,7 @@ def exports(page: ProjectPage) -> HttpResponse:
                     "rows": form.cleaned_data["rows"] or None,
                 },
             )
-            messages.success(page.request, _("Release %(n)d is made.") % {"n": release.number})
+            messages.success(page.request, _("Release %(n)d created.") % {"n": release.number})
             return page.redirect("export")
     return _show(page, {"form": form}, status_of(form))
 
@@ -270,7 +269,7 @@ def settle(page: ProjectPage) -> HttpResponse:
     if form.is_valid():
         with RefusalsShown(form):
             written = settle_imported(project=page.project, actor=page.user, **form.cleaned_data)
-            messages.success(page.request, _("%(n)d verdicts were worked out or changed.") % {"n": written})
+            messages.success(page.request, _("%(n)d verdicts created or updated.") % {"n": written})
             return page.redirect("export")
     return _show(page, {"settle_form": form}, status_of(form))
 
@@ -278,7 +277,7 @@ def settle(page: ProjectPage) -> HttpResponse:
 @project_view("export", get="export.run")
 def download(page: ProjectPage, number: int) -> HttpResponseBase:
     releases = page.project.releases.select_related("project").filter(number=number)
-    release = first_or_raise(releases, Http404(_("There is no such release.")))
+    release = first_or_raise(releases, Http404(_("Release not found.")))
     try:
         return as_download(release, page.user)
     except Refusal as refusal:

@@ -173,8 +173,8 @@ def cites_words(citation: Citation, contexts: int) -> str:
         cites = _("cites contexts %(first)d to %(last)d") % {"first": citation.first, "last": citation.last}
     if citation.exists(contexts):
         return cites
-    there = {0: _("%(cites)s; there are none"), 1: _("%(cites)s; there is 1")}
-    return there.get(contexts, _("%(cites)s; there are %(count)d")) % {"cites": cites, "count": contexts}
+    there = {0: _("%(cites)s, but there are none"), 1: _("%(cites)s, but there is only 1")}
+    return there.get(contexts, _("%(cites)s, but there are only %(count)d")) % {"cites": cites, "count": contexts}
 
 
 @project_view("samples", get="samples.read")
@@ -234,7 +234,7 @@ def abstention(page: ProjectPage, sample_id: int) -> HttpResponse:
     def say() -> None:
         set_abstained(actor=page.user, project=page.project, sample_id=sample_id, abstained=abstained)
 
-    said = _("The answer abstains, and has no claims.") if abstained else _("The answer does not abstain.")
+    said = _("Marked as abstention. The answer has no claims now.") if abstained else _("Marked as an answer.")
     page.attempt(say, said)
     return page.redirect("sample", sample_id)
 
@@ -277,6 +277,6 @@ def resolve(page: ProjectPage, flag_id: int) -> HttpResponse:
     words = page.request.POST.get("resolution", "")
     page.attempt(
         lambda: resolve_flag(actor=page.user, project=page.project, flag_id=flag_id, resolution=words),
-        _("The flag is resolved."),
+        _("Flag resolved."),
     )
     return page.redirect("flags")

@@ -79,22 +79,22 @@ def _reasons() -> dict[str, list[str]]:
     """What is usually said; one's own words are always possible."""
     return {
         "skip": [
-            _("I don't know this subject"),
+            _("Outside my expertise"),
             _("The question makes no sense"),
             _("Text is broken or missing"),
-            _("In a language I don't read"),
+            _("In a language I don’t read"),
         ],
         "flag": [
             _("Text is broken or missing"),
-            _("The claims are cut wrongly"),
-            _("Holds personal data"),
-            _("The same sample came before"),
+            _("Claims are split incorrectly"),
+            _("Contains personal data"),
+            _("Duplicate"),
         ],
         "cant_tell": [
-            _("The contexts don't say enough"),
-            _("The question or this part is unclear"),
-            _("It needs another expert"),
-            _("The text is broken"),
+            _("Not enough information in the contexts"),
+            _("The question or this passage is unclear"),
+            _("Needs another expert"),
+            _("Text is broken or missing"),
         ],
     }
 
@@ -103,7 +103,7 @@ def _whole_number(text: str | None) -> int | None:
     if not text:
         return None
     if not text.isascii() or not text.isdecimal() or len(text) > 18:
-        raise Http404(_("There is no such batch or task."))
+        raise Http404(_("Batch or task not found."))
     return int(text)
 
 

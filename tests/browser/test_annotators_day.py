@@ -32,12 +32,12 @@ def test_the_annotators_day_by_keyboard(desk: Desk, new_page: Callable[..., Page
     said = {label.unit: label for label in Label.objects.filter(task_id=first)}
     assert {unit: (label.value, label.cant_tell) for unit, label in said.items()} == {
         "claim:0": ("supported", ""),
-        "claim:1": (None, "The contexts don't say enough"),
+        "claim:1": (None, "Not enough information in the contexts"),
     }
     assert said["claim:0"].comment == "Said in so many words."
     assert len(said["claim:0"].evidence) == 1
     assert Flag.objects.get().task_id == int(first)
-    assert Task.objects.get(pk=second).skip_reason == "I don't know this subject"
+    assert Task.objects.get(pk=second).skip_reason == "Outside my expertise"
     assert Label.objects.get(task_id=third, unit="claim:0").value == "not in context"
     statuses = dict(desk.batch.tasks.filter(annotator=desk.ana).values_list("pk", "status"))
     assert statuses == {int(first): "submitted", int(second): "skipped", int(third): "submitted"}
@@ -83,7 +83,7 @@ def _label(page: Page) -> str:
     keys.press("1")
     _announced(page, "Supported. Claim 2 of 2: It closes at five. Do the contexts support this claim?")
     keys.press("2")
-    _announced(page, "Contradicted. All decided.")
+    _announced(page, "Contradicted. All answered.")
     keys.press("z")
     page.wait_for_selector("#hint:has-text('Undone')")
     keys.press("x")
@@ -92,7 +92,7 @@ def _label(page: Page) -> str:
     keys.press("f")
     page.wait_for_selector("#flag-dialog[open]")
     keys.press("1")
-    page.wait_for_selector("#hint:has-text('The admin will see your flag.')")
+    page.wait_for_selector("#hint:has-text('Flag sent to the admin.')")
     keys.press("Enter")
     wait_for_next_task(page, task)
     _announced(page, "Next sample. Question")

@@ -58,7 +58,7 @@ def test_known_answers_are_shown_where_the_batch_shows_them(
     # Pressed for the next task before it could be read: nothing closes, and nothing is chosen.
     press(page, "Enter", "1")
     assert dialog.is_visible()
-    dialog.get_by_role("button", name="Go on").focus()
+    dialog.get_by_role("button", name="Continue").focus()
     page.wait_for_selector("#feedback-dialog:not([data-unseen])")
     press(page, "Enter")
     dialog.wait_for(state="hidden")
@@ -74,7 +74,7 @@ def test_a_choice_that_meets_a_pause_is_kept_and_sent_when_the_batch_goes_on(
     pause_batch(actor=desk.alma, batch=desk.batch)
     press(page, "2")
     page.wait_for_selector('#save-state[data-shown="waiting"]')
-    assert "kept in this browser" in page.locator("#save-text").inner_text()
+    assert "stored in this browser" in page.locator("#save-text").inner_text()
     press(page, "Enter")
     wait_for_next_task(page, task)
     assert Label.objects.count() == 1

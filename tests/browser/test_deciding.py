@@ -89,8 +89,8 @@ def test_cant_tell_takes_a_reason_and_answers_the_question(desk: Desk, desk_page
     wait_for_next_task(desk_page, task)
     wait_saved(desk_page)
     assert said(task) == {
-        "claim:0": (None, "The contexts don't say enough"),
-        "claim:1": (None, "The text is broken"),
+        "claim:0": (None, "Not enough information in the contexts"),
+        "claim:1": (None, "Text is broken or missing"),
     }
     assert Task.objects.get(pk=task).status == "submitted"
 
@@ -116,7 +116,7 @@ def test_undo_and_redo_over_everything_that_was_said(desk: Desk, desk_page: Page
         states.append(said(task))
     support = ("supported", "")
     assert states == [
-        {"claim:0": support, "claim:1": (None, "It needs another expert")},
+        {"claim:0": support, "claim:1": (None, "Needs another expert")},
         {"claim:0": support, "claim:1": ("contradicted", "")},
         {"claim:0": support, "claim:1": ("contradicted", "")},  # the note
         {"claim:0": support, "claim:1": (None, "")},
@@ -131,7 +131,7 @@ def test_undo_and_redo_over_everything_that_was_said(desk: Desk, desk_page: Page
         wait_saved(desk_page)
     assert said(task) == states[0]
     assert Label.objects.get(task_id=task, unit="claim:1").comment == "a note"
-    assert "Done again: Claim 2" in desk_page.locator("#announce").inner_text()
+    assert "Redone: Claim 2" in desk_page.locator("#announce").inner_text()
     # Each is a revision of its own in the log.
     assert LabelEvent.objects.filter(label__task_id=task).count() == 12
 
@@ -221,7 +221,7 @@ def test_a_flag_reaches_the_admin(
     admin = new_page(desk.alma)
     admin.goto(f"{live_app.url}/p/desk/")
     admin.get_by_role("link", name="1 open flag").click()
-    admin.get_by_label("What was done about it").fill("Imported anew.")
+    admin.get_by_label("Resolution").fill("Imported anew.")
     admin.keyboard.press("Enter")
     admin.wait_for_selector(".callout-success")
     flag.refresh_from_db()

@@ -45,7 +45,7 @@ def test_labels_go_to_the_claims_that_are_there(desk: Desk, new_page: Callable[.
     for text, key in zip(said, "1231", strict=True):
         expect(page.locator("#unit-text")).to_have_text(text)
         page.keyboard.press(key)
-    expect(page.locator("#complete")).to_have_text("All decided.")
+    expect(page.locator("#complete")).to_have_text("All answered.")
     page.keyboard.press("Enter")
     page.locator("html[data-stage=done]").wait_for()
     labels = Label.objects.filter(task__batch=batch).order_by("unit")

@@ -73,7 +73,7 @@ def test_words_selected_by_mouse_are_attached_by_a_button_beside_them(table: Tab
     assert table.evidence() == [(0, 9, 25, "😀 opens at nine.")]
     assert table.painted("evidence-0") == ["😀 opens at nine."]
     assert page.locator("#attach").is_hidden()
-    assert said(page) == "Attached. Spans: 1"
+    assert said(page) == "Attached. Passages: 1"
     assert page.locator("#evidence li").inner_text().split() == ["Context", "1", "😀", "opens", "at", "nine.", "×"]
 
 
@@ -111,17 +111,17 @@ def test_sentence_by_sentence_with_the_keyboard_alone(table: Table) -> None:
     assert page.locator("#evidence-cursor").inner_text().startswith("Evidence for Claim 1")
     assert said(page) == "Context 1 – The shop 😀 opens at nine."
     page.keyboard.press("Enter")
-    assert said(page) == "Attached. Spans: 1"
+    assert said(page) == "Attached. Passages: 1"
     assert table.evidence() == [NINE]
     page.keyboard.press("ArrowDown")
     assert said(page) == "It closes at five on weekdays."
     page.keyboard.press("Space")
-    assert said(page) == "Attached. Spans: 2"
+    assert said(page) == "Attached. Passages: 2"
     # On what is attached, the same key takes it away.
     page.keyboard.press("ArrowUp")
     assert said(page) == "The shop 😀 opens at nine. – attached"
     page.keyboard.press("Enter")
-    assert said(page) == "Taken away. Spans: 1"
+    assert said(page) == "Removed. Passages: 1"
     assert table.evidence() == [FIVE]
     # Through the end of a context into the next one, and by context.
     for _ in range(3):
@@ -178,13 +178,13 @@ def test_evidence_shows_when_its_claim_is_in_hand_and_after_a_reload(table: Tabl
     page.keyboard.press("n")
     assert page.locator("#evidence-block").is_hidden()
     page.keyboard.press("e")
-    assert said(page) == "No evidence is asked for here."
+    assert said(page) == "This question takes no evidence."
 
 
 def test_taking_away_from_the_list_keeps_the_focus_in_it(table: Table) -> None:
     for key in ("e", "Enter", "ArrowDown", "Enter", "Escape"):
         table.page.keyboard.press(key)
-    away = table.page.get_by_role("button", name="Take away: Context 1")
+    away = table.page.get_by_role("button", name="Remove: Context 1")
     away.first.focus()
     table.page.keyboard.press("Enter")
     assert table.evidence() == [FIVE]
@@ -204,7 +204,7 @@ def test_a_span_whose_text_has_shifted_is_found_again_and_one_whose_words_are_go
     assert table.painted("evidence-0") == ["The shop 😀 opens at nine."]
     assert "no longer found" in table.page.locator(".evidence-gone").inner_text()
     # What is saved from now on stands where it stands now.
-    table.page.get_by_role("button", name="Take away: Context 1, It closes").click()
+    table.page.get_by_role("button", name="Remove: Context 1, It closes").click()
     assert table.evidence() == [(0, 7, 32, "The shop 😀 opens at nine.")]
 
 
@@ -236,7 +236,7 @@ def test_two_tabs_that_differ_in_evidence_only_are_asked_about_it(table: Table) 
     page.wait_for_selector("#conflict-dialog[open]")
     assert page.locator("#conflict-mine-evidence").inner_text() == "Context 1 The shop 😀 opens at nine."
     assert page.locator("#conflict-theirs-evidence").inner_text() == f"Context 1 {quote}"
-    page.get_by_role("button", name="Take that one").click()
+    page.get_by_role("button", name="Use the other version").click()
     assert table.evidence() == [(0, 57, 84, quote)]
     assert table.painted("evidence-0") == [quote]
 
@@ -296,7 +296,7 @@ def test_without_highlights_of_the_browser_boxes_lie_over_the_words(table: Table
     assert abs(box["x"] - words["x"]) < 2
     assert abs(box["y"] - words["y"]) < 10
     assert 50 < box["width"] <= words["width"]
-    page.get_by_role("button", name="Take away").click()
+    page.get_by_role("button", name="Remove").click()
     page.wait_for_selector(".box-evidence-0", state="detached")
 
 

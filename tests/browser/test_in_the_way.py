@@ -122,7 +122,7 @@ def test_my_work_offers_labelling_only_where_there_is_some(desk: Desk, new_page:
     desk.batch.tasks.filter(annotator=desk.ana).update(status="skipped", skip_reason="Not mine.")
     page.reload()
     assert page.locator('a.button-primary[href="/p/desk/label/"]').count() == 0
-    assert page.get_by_text("You're all caught up").count() == 1
+    assert page.get_by_text("You’re all caught up").count() == 1
 
 
 # --- nothing is cut off, and nothing lies over something else ---

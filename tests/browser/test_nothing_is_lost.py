@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from tests.processes import LiveApp
 
-UNSURE = (None, "The contexts don't say enough")
+UNSURE = (None, "Not enough information in the contexts")
 
 
 def come_back(page: Page) -> None:
@@ -32,10 +32,10 @@ def test_two_tabs_disagree_about_cant_tell(desk: Desk, live_app: LiveApp, new_pa
     press(pages[1], "x", "1")
     dialog = pages[1].locator("#conflict-dialog[open]")
     dialog.wait_for()
-    assert "Can't tell: The contexts don't say enough" in dialog.inner_text()
+    assert "Can't tell: Not enough information in the contexts" in dialog.inner_text()
     assert "Supported" in dialog.inner_text()
     assert Label.objects.get().value == "supported"
-    dialog.get_by_role("button", name="Take that one").click()
+    dialog.get_by_role("button", name="Use the other version").click()
     wait_saved(pages[1])
     assert Label.objects.get().value == "supported"
     assert "Supported" in pages[1].locator("#steps").inner_text()
@@ -64,7 +64,7 @@ def test_no_network(desk: Desk, live_app: LiveApp, new_page: Callable[..., Page]
     page.keyboard.type("Written without a network.")
     press(page, "Escape", "z", "y")
     page.wait_for_selector('#save-state[data-shown="waiting"]')
-    assert "kept in this browser" in page.locator("#save-text").inner_text()
+    assert "stored in this browser" in page.locator("#save-text").inner_text()
     press(page, "Enter")
     wait_for_next_task(page, task)
     assert Label.objects.count() == 0
@@ -90,9 +90,9 @@ def test_an_expired_session(desk: Desk, live_app: LiveApp, new_page: Callable[..
     page.fill("input[name=password]", "ana-long-password")
     page.keyboard.press("Enter")
     wait_saved(page)
-    assert said(task)["claim:1"] == (None, "It needs another expert")
+    assert said(task)["claim:1"] == (None, "Needs another expert")
     assert Task.objects.get(pk=task).status == "submitted"
-    assert Label.objects.exclude(task_id=task).get().cant_tell == "The question or this part is unclear"
+    assert Label.objects.exclude(task_id=task).get().cant_tell == "The question or this passage is unclear"
 
 
 def test_a_dead_server(desk: Desk, live_app: LiveApp, new_page: Callable[..., Page]) -> None:
@@ -109,7 +109,7 @@ def test_a_dead_server(desk: Desk, live_app: LiveApp, new_page: Callable[..., Pa
     open_workspace(closed, live_app)
     for page, task in zip(pages, tasks, strict=True):
         come_back(page)
-        assert said(task) == {"claim:0": UNSURE, "claim:1": (None, "The text is broken")}
+        assert said(task) == {"claim:0": UNSURE, "claim:1": (None, "Text is broken or missing")}
         assert page.locator("#steps").inner_text().count("Can't tell") == 2
     assert LabelEvent.objects.count() == 4
 
@@ -127,7 +127,7 @@ def test_a_membership_that_ends(desk: Desk, live_app: LiveApp, new_page: Callabl
     box.wait_for()
     assert "You are no longer a member of this project." in box.inner_text()
     page.wait_for_selector('#save-state[data-shown="ended"]')
-    assert "kept in this browser" in page.locator("#save-text").inner_text()
+    assert "stored in this browser" in page.locator("#save-text").inner_text()
     assert page.locator("#work").is_hidden()
     # The keyboard's next stop is the button, and keys choose nothing that is out of sight.
     press(page, "2")
@@ -137,10 +137,10 @@ def test_a_membership_that_ends(desk: Desk, live_app: LiveApp, new_page: Callabl
         page.expect_response(lambda reply: reply.url.endswith("/labels/")),
         page.expect_response(lambda reply: reply.url.endswith("/work/")),
     ):
-        box.get_by_role("button", name="Ask the server again").click()
+        box.get_by_role("button", name="Try again").click()
     mine.update(is_active=True)
     before = len(sent)
-    box.get_by_role("button", name="Ask the server again").click()
+    box.get_by_role("button", name="Try again").click()
     wait_saved(page)
     assert page.locator("#work").is_visible()
     assert said(task) == {"claim:0": ("supported", "")}

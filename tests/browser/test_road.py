@@ -113,7 +113,7 @@ def _import(page: Page, url: str, kind: str, path: Path) -> None:
     page.goto(f"{url}/p/branches/import/")
     page.locator(f"[name=kind][value={kind}]").check()
     page.locator("[name=file]").set_input_files(path)
-    page.get_by_role("button", name="Upload and look").click()
+    page.get_by_role("button", name="Upload and preview").click()
     page.get_by_role("button", name="Import", exact=True).click()
     page.wait_for_selector("dt:has-text('Rows read')")
 
@@ -146,7 +146,7 @@ def _label_everything(page: Page, url: str, keys: list[str]) -> None:
 
 def _adjudicate_everything(page: Page, url: str) -> None:
     page.goto(f"{url}/p/branches/adjudicate/")
-    page.get_by_role("link", name="Start settling").focus()
+    page.get_by_role("link", name="Start adjudicating").focus()
     page.keyboard.press("Enter")
     for left in range(len(SAMPLES), 0, -1):
         # Shown by the script, so the keys are bound.

@@ -58,17 +58,17 @@ def test_a_range_shows_all_it_cites(cited: Table) -> None:
 
 def test_a_citation_of_no_context_says_so_and_leads_nowhere(cited: Table) -> None:
     page = cited.page
-    broken = page.get_by_role("link", name="7 cites context 7; there are 2")
+    broken = page.get_by_role("link", name="7 cites context 7, but there are only 2")
     assert broken.get_attribute("aria-disabled") == "true"
     assert broken.get_attribute("href") is None
     # Not by colour alone.
     assert "?" in broken.evaluate("(link) => getComputedStyle(link, '::after').content")
     broken.click(force=True)
-    assert page.locator("#announce").inner_text() == "7 cites context 7; there are 2"
+    assert page.locator("#announce").inner_text() == "7 cites context 7, but there are only 2"
     broken.focus()
     page.keyboard.press("Enter")
     assert page.locator(".cited").count() == 0
-    assert page.locator("#complete").inner_text() == "Still open: 4"  # and not an attempt to submit
+    assert page.locator("#complete").inner_text() == "Unanswered: 4"  # and not an attempt to submit
 
 
 def test_claims_and_citations_overlap_and_the_answer_stays_what_it_is(cited: Table) -> None:
@@ -124,7 +124,7 @@ def test_a_search_without_a_hit_says_so(searched: Table) -> None:
     searched.page.keyboard.type("九点")
     assert count(searched.page) == "1 of 1"
     searched.page.keyboard.type("半")
-    assert count(searched.page) == "No hit"
+    assert count(searched.page) == "No matches"
     assert searched.page.locator("#search-count").get_attribute("role") == "status"
     assert searched.painted("search") == []
 

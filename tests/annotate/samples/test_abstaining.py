@@ -171,7 +171,7 @@ def test_by_api_and_on_the_page_by_those_who_may_edit_claims(world: World) -> No
     assert (reply["abstained"], reply["abstained_source"], reply["claims"]) == (True, "person", [])
 
     page = as_user(world.rita)
-    assert "It only says that it has no answer" in page.get(f"/p/desk/samples/{sample.pk}/").content.decode()
+    assert "only says that it has no answer" in page.get(f"/p/desk/samples/{sample.pk}/").content.decode()
     assert "1 answer abstains" in page.get("/p/desk/samples/").content.decode()
     page.post(f"/p/desk/samples/{sample.pk}/abstention/", {"abstained": "no"})
     sample.refresh_from_db()
@@ -214,9 +214,9 @@ def test_labels_in_a_file_take_no_abstention_away_that_a_batch_relies_on(world: 
     sample = Sample.objects.get(external_id="s1")
     assert (sample.abstained, sample.abstained_source) == ((True, "rule") if at_work else (False, "labels"))
     name, said = (
-        ("left_abstaining", "Answers that abstain, left so: a batch asks about claims")
+        ("left_abstaining", "Still abstentions: their batch is open")
         if at_work
-        else ("taken_as_answers", "Answers that no longer abstain: their claims are labelled")
+        else ("taken_as_answers", "No longer abstentions: their claims are labelled")
     )
     assert sent.json()["result"][name] == 1
     assert AuditEntry.objects.get(action="import.done").details[name] == 1

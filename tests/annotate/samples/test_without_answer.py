@@ -284,6 +284,9 @@ def test_a_misspelled_answer_is_seen_before_the_import(world: World) -> None:
     """Every column that is no field becomes metadata: the answer, too, under a name that we don't know."""
     kept = send(world, [{"question": "q", "final_text": "x"}], preview="1").json()
     page = as_user(world.alice).get(f"/p/desk/import/{kept['id']}/").content.decode()
-    assert "No column is the answer" in page
+    assert "No column is mapped to the answer" in page
     good = send(world, [ANSWERED], preview="1").json()
-    assert "No column is the answer" not in as_user(world.alice).get(f"/p/desk/import/{good['id']}/").content.decode()
+    assert (
+        "No column is mapped to the answer"
+        not in as_user(world.alice).get(f"/p/desk/import/{good['id']}/").content.decode()
+    )

@@ -62,7 +62,7 @@ def test_names_are_for_admins_who_ask_and_that_is_noted(
     hidden = {"Annotator A", "Annotator B"}
     reviewer, admin = as_user(rita), as_user(alice)
     assert shown(reviewer) == shown(admin) == hidden
-    assert "Show names to me" not in reviewer.get(url).content.decode()
+    assert "Show names" not in reviewer.get(url).content.decode()
     assert admin.post(f"{PAGE}names/", {"shown": "yes", "back": url}).url == url
     assert shown(admin) == {"Ben", "Bea"}
     assert shown(reviewer) == hidden
@@ -102,14 +102,14 @@ def test_judges_are_heard_after_the_decision_if_at_all(
         assert "okapi" not in client.get(PAGE + path).content.decode()
     next_page = client.get(decide(client, judged).url).content.decode()
     assert "okapi" not in next_page, "the next unit is not decided yet"
-    assert ("See what the judges said about it" in next_page) == shows
+    assert ("See judge results" in next_page) == shows
     decided = client.get(f"{PAGE}{judged.pk}/").content.decode()
     assert (f"okapi thinks {judged.unit}" in decided) == shows
     assert f"okapi thinks {disputes[1].unit}" not in decided
     GroupSide.objects.update(side=Side.TEST)
     again = {"value": "contradicted", "reason": "On second thoughts.", "revision": judged.revision + 1}
     next_page = client.get(client.post(f"{PAGE}{judged.pk}/", again).url).content.decode()
-    assert "Look at it again" in next_page, "what judges said of the test half nobody sees"
+    assert "Open it again" in next_page, "what judges said of the test half nobody sees"
     judged.refresh_from_db()
     GroupSide.objects.update(side=Side.DEV)
     # A label that changes reopens it, and then the judges are silent again.
@@ -133,7 +133,7 @@ def test_a_reopened_unit_shows_what_changed(rita: User, disputes: list[Verdict])
     assert [(one["before"], one["after"]) for one in page.context["changes"]] == [("Supported", "Not in context")]
     text = page.content.decode()
     assert "The context says so." in text
-    assert "stands as decided until you decide again" in text
+    assert "remains valid until you decide again" in text
 
 
 def test_sending_back(rita: User, disputes: list[Verdict]) -> None:
@@ -144,7 +144,7 @@ def test_sending_back(rita: User, disputes: list[Verdict]) -> None:
     url = f"{PAGE}{one.pk}/return/"
     refused = client.post(url, {"annotator": "A", "message": " "})
     assert refused.status_code == 422
-    assert "what they should look at" in refused.content.decode()
+    assert "what to revise" in refused.content.decode()
     assert client.post(url, {"annotator": "Q", "message": "Look."}).status_code == 422
     done = client.post(url, {"annotator": "B", "message": "Look at context 1."}, follow=True)
     assert "Sent back to Annotator B." in done.content.decode()
@@ -162,7 +162,7 @@ def test_nothing_is_sent_back_once_labelling_is_over(rita: User, disputes: list[
     Batch.objects.update(status="adjudicating")
     page = as_user(rita).get(f"{PAGE}{disputes[0].pk}/")
     assert page.context["returning"] is None
-    assert "labelling of the batch has ended" in page.content.decode()
+    assert "of this batch has ended" in page.content.decode()
 
 
 def test_who_has_it_to_label_labels_it_first(
@@ -173,7 +173,7 @@ def test_who_has_it_to_label_labels_it_first(
     for reply in (client.get(url), decide(client, disputes[0]), client.post(url + "return/", {"annotator": "A"})):
         assert reply.status_code == 409
         text = reply.content.decode()
-        assert "Label it first" in text
+        assert "Label this sample first" in text
         assert "Said by" not in text
     assert not client.get(PAGE).context["listed"]
     assert as_user(alice).get(url).status_code == 200
@@ -197,7 +197,7 @@ def test_settling_many_at_once(rita: User, agreeing: list[Verdict]) -> None:
     assert (page.context["preview"].considered, page.context["n"]) == (len(agreeing) + 2, len(agreeing))
     refused = client.post(url, {**asked, "seen": page.context["seen"], "reason": ""})
     assert refused.status_code == 422
-    assert "Give the reason" in refused.content.decode()
+    assert "Briefly explain your reason" in refused.content.decode()
     done = client.post(url, {**asked, "seen": page.context["seen"], "reason": "Both agree."}, follow=True)
     assert f"{len(agreeing)} unit" in done.content.decode()
     assert Verdict.objects.filter(method="accepted", decided_by=rita).count() == len(agreeing)
@@ -219,11 +219,11 @@ def test_a_model_without_ground_says_so(rita: User, agreeing: list[Verdict]) -> 
 def test_an_annotator_reads_what_was_decided(rita: User, ben: User, bea: User, disputes: list[Verdict]) -> None:
     decide(as_user(rita), disputes[0])
     client = as_user(bea)
-    assert "Nothing to learn from yet" in client.get("/p/help/label/lessons/").content.decode()
+    assert "No feedback yet" in client.get("/p/help/label/lessons/").content.decode()
     Batch.objects.update(status="adjudicating")
     for path in ("/", "/p/help/"):
-        assert "was decided otherwise" in client.get(path).content.decode()
-        assert "was decided otherwise" not in as_user(ben).get(path).content.decode()
+        assert "was overruled" in client.get(path).content.decode()
+        assert "was overruled" not in as_user(ben).get(path).content.decode()
     page = client.get("/p/help/label/lessons/")
     text = page.content.decode()
     assert ("Contradicted" in text, "The context says so." in text) == (True, True)
@@ -231,7 +231,7 @@ def test_an_annotator_reads_what_was_decided(rita: User, ben: User, bea: User, d
         assert hidden not in text
     client.post("/p/help/label/lessons/", {"read": page.context["new"]})
     assert client.get("/p/help/label/lessons/").context["new"] == []
-    assert "was decided otherwise" not in client.get("/").content.decode()
+    assert "was overruled" not in client.get("/").content.decode()
     client.post("/p/help/label/lessons/", {"read": ["x", "²", "9" * 30]})
 
 

@@ -42,7 +42,7 @@ def test_settles_the_whole_queue_without_a_mouse(
     page.keyboard.press("3")
     page.keyboard.type("No context says it.")
     page.keyboard.press("Control+Enter")
-    expect(page.get_by_role("heading", name="Nothing to settle")).to_be_visible()
+    expect(page.get_by_role("heading", name="Nothing to adjudicate")).to_be_visible()
     found: dict[int, Any] = {
         verdict.pk: (verdict.value, verdict.reason)
         for verdict in Verdict.objects.filter(pk__in=[verdict.pk for verdict in disputes])
@@ -100,7 +100,7 @@ def test_a_day_without_a_mouse(rita: User, waiting: list[Verdict], new_page: Cal
 
     page = new_page(rita)
     page.goto("/p/help/adjudicate/")
-    expect(page.get_by_role("link", name="Start settling").locator("kbd")).to_be_visible()
+    expect(page.get_by_role("link", name="Start adjudicating").locator("kbd")).to_be_visible()
     page.keyboard.press("s")
     page.wait_for_url(re.compile(r"/adjudicate/\d+/"))
     page.goto(f"/p/help/adjudicate/{waiting[0].pk}/?criterion=support")
@@ -113,7 +113,7 @@ def test_a_day_without_a_mouse(rita: User, waiting: list[Verdict], new_page: Cal
     expect(marks.nth(1)).to_be_focused()
     expect(marks.nth(1)).to_contain_text("[Evidence of A B:]")
     page.keyboard.press("o")
-    expect(page.get_by_role("group", name="The rest of this sample")).to_be_focused()
+    expect(page.get_by_role("group", name="Other units of this sample")).to_be_focused()
 
     page.keyboard.press("2")
     page.keyboard.type("The context says the opposite.")
@@ -122,7 +122,7 @@ def test_a_day_without_a_mouse(rita: User, waiting: list[Verdict], new_page: Cal
     expect(page.get_by_role("status")).to_contain_text("Decided. 1 left.")
 
     page.keyboard.press("b")
-    expect(page.get_by_label("To", exact=True)).to_be_focused()
+    expect(page.get_by_label("Annotator", exact=True)).to_be_focused()
     page.keyboard.press("ArrowDown")
     page.keyboard.press("Tab")
     page.keyboard.press("End")
@@ -133,7 +133,7 @@ def test_a_day_without_a_mouse(rita: User, waiting: list[Verdict], new_page: Cal
     assert task.return_message.endswith("which words say so?")
 
     page.goto("/p/help/adjudicate/")
-    expect(page.get_by_role("heading", name="Nothing to settle")).to_be_visible()
+    expect(page.get_by_role("heading", name="Nothing to adjudicate")).to_be_visible()
     # Everything Annotator B said about the sample waits with it; once it is back, what they agree on goes in one sweep.
     Task.objects.filter(pk=task.pk).update(status="submitted", return_message="", submitted_at=task.batch.opened_at)
     page.reload()
@@ -142,10 +142,10 @@ def test_a_day_without_a_mouse(rita: User, waiting: list[Verdict], new_page: Cal
     page.wait_for_url(re.compile("/accept/"))
     tab_to(page, "#id_agreed_votes")
     page.keyboard.press("Enter")
-    expect(page.get_by_role("heading", name=re.compile("This would settle 1 of 2"))).to_be_visible()
+    expect(page.get_by_role("heading", name=re.compile("1 of 2 units would be resolved"))).to_be_visible()
     tab_to(page, "#reason")
     page.keyboard.type("Both agree.")
     page.keyboard.press("Tab")
     page.keyboard.press("Enter")
-    expect(page.get_by_role("status")).to_contain_text("1 unit settled.")
+    expect(page.get_by_role("status")).to_contain_text("1 unit resolved.")
     assert Verdict.objects.get(method="accepted").reason == "Both agree."

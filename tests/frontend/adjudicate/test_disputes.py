@@ -25,7 +25,7 @@ def test_the_queue_counts_by_criterion(rita: User, disputes: list[Verdict]) -> N
 
 
 def test_an_empty_queue_says_so(rita: User, project: Project) -> None:
-    assert "Nothing to settle" in as_user(rita).get("/p/help/adjudicate/").content.decode()
+    assert "Nothing to adjudicate" in as_user(rita).get("/p/help/adjudicate/").content.decode()
 
 
 def test_shows_labels_side_by_side_without_names(rita: User, disputes: list[Verdict]) -> None:
@@ -53,8 +53,8 @@ def test_decides_and_goes_on(rita: User, disputes: list[Verdict]) -> None:
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        ({"reason": " "}, "Give the reason in a few words"),
-        ({"value": ""}, "Choose the value that is right"),
+        ({"reason": " "}, "Briefly explain your reason"),
+        ({"value": ""}, "Choose the correct value"),
         ({"value": "perhaps"}, "is not an option of “support”"),
         ({"revision": "x"}, "Enter a whole number"),
     ],

@@ -82,7 +82,7 @@ def test_a_sample_is_put_right_without_a_mouse(
     press(page, "Enter")
     edited = "It closes at five; j d m are letters here."
     expect_claims(page, "It opens at nine 😀", SECOND, THIRD, edited)
-    expect(page.locator("#claims .ce-claim").nth(3)).to_contain_text("Stands nowhere in the answer in these words")
+    expect(page.locator("#claims .ce-claim").nth(3)).to_contain_text("Not a verbatim passage of the answer")
 
     press(page, "k", "m")
     expect(page.get_by_role("alert")).to_be_hidden()
@@ -98,7 +98,7 @@ def test_a_sample_is_put_right_without_a_mouse(
     press(page, "ArrowUp", "ArrowUp", "ArrowUp", "ArrowDown", "d")
     expect_claims(page, "It opens at nine 😀", SECOND, THIRD)
     press(page, "a")
-    expect(page.get_by_role("button", name="Take this passage")).to_be_visible()
+    expect(page.get_by_role("button", name="Use this passage")).to_be_visible()
     press(page, "Shift+ArrowRight", "Shift+ArrowRight", "Shift+ArrowRight", "Shift+ArrowRight", "Enter")
     expect_claims(page, "It opens at nine 😀", "and closes at five.", SECOND, THIRD)
 
@@ -151,7 +151,7 @@ def test_enter_checks_and_goes_on_to_the_end(
     page = new_page(rita)
     page.goto(f"/p/help/batches/{draft.number}/")
     page.get_by_role("link", name="Check claims").press("Enter")
-    page.get_by_role("link", name="Begin").press("Enter")
+    page.get_by_role("link", name="Start").press("Enter")
     for at in range(4):
         expect(page.get_by_text(f"Sample {at + 1} of 4, {at} checked")).to_be_visible()
         page.locator("html[data-ready]").wait_for()
@@ -170,7 +170,7 @@ def test_another_reviewer_was_faster(
         actor=alice, project=project, sample_id=samples[0].pk, change={"op": "drop", "claim": 2}, expected_revision=1
     )
     press(page, "d")
-    expect(page.get_by_role("alert")).to_contain_text("Alice changed these claims in the meantime")
+    expect(page.get_by_role("alert")).to_contain_text("Alice changed these claims.")
     expect_claims(page, FIRST, SECOND)
     press(page, "d")
     expect_claims(page, SECOND)
@@ -190,16 +190,16 @@ def test_words_stay_in_their_field_until_they_are_saved(
 
     page = new_page(rita)
     go(page, address)
-    field = page.get_by_label("What the claim says")
+    field = page.get_by_label("Text of the claim")
     problem = page.locator("#claim-problem")
     press(page, "j", "j", "e", "Control+a", "Delete", "Enter")
-    expect(problem).to_have_text("A claim has at least one word.")
+    expect(problem).to_have_text("A claim needs at least one word.")
 
     page.keyboard.type("These are my words.")
     meanwhile({"op": "edit", "claim": 2, "text": "The desk is on the right."}, 1)
     press(page, "Enter")
-    expect(problem).to_contain_text("Alice changed these claims in the meantime")
-    expect(problem).to_contain_text("It says now: “The desk is on the right.”")
+    expect(problem).to_contain_text("Alice changed these claims.")
+    expect(problem).to_contain_text("Current text: “The desk is on the right.”")
     expect(field).to_have_value("These are my words.")
     expect(field).to_be_focused()
     press(page, "Enter")
@@ -215,7 +215,7 @@ def test_words_stay_in_their_field_until_they_are_saved(
     page.unroute("**/api/**")
     meanwhile({"op": "drop", "claim": 2}, 3)
     page.evaluate("window.dispatchEvent(new Event('online'))")
-    expect(problem).to_contain_text("Alice changed these claims in the meantime")
+    expect(problem).to_contain_text("Alice changed these claims.")
     expect(field).to_have_value("These are my words. And more.")
     press(page, "Enter")
     expect_claims(page, FIRST, SECOND, "These are my words. And more.")
@@ -232,7 +232,7 @@ def test_a_batch_that_was_opened_meanwhile_ends_the_editing(
     press(page, "d")
     expect(page.get_by_role("alert")).to_contain_text("A batch uses these claims")
     expect(page.locator("#fixed")).to_be_visible()
-    expect(page.get_by_role("button", name="Drop")).to_have_count(0)
+    expect(page.get_by_role("button", name="Remove")).to_have_count(0)
     assert len(stored(samples[0])) == 3
 
 
@@ -253,7 +253,7 @@ def test_a_change_waits_for_the_server_and_is_made_once(
 
     page.route("**/api/**", lose_the_reply)
     press(page, "d", "d")
-    expect(page.locator("#save-state")).to_contain_text("Not saved yet: the server can't be reached")
+    expect(page.locator("#save-state")).to_contain_text("Not saved yet: the server can’t be reached")
     page.unroute("**/api/**")
     page.evaluate("window.dispatchEvent(new Event('online'))")
     expect_claims(page, THIRD)
@@ -285,6 +285,6 @@ def test_without_javascript_it_says_so(rita: User, address: str, new_page: NewPa
     page = new_page(rita, java_script_enabled=False)
     page.goto(address)
     # Playwright's own words for elements leave out what stands in <noscript>.
-    expect(page.locator("noscript p")).to_contain_text("Editing claims needs JavaScript")
+    expect(page.locator("noscript p")).to_contain_text("Editing claims requires JavaScript")
     page.locator("noscript a").click()
     expect(page.get_by_role("link", name="Edit the claims")).to_be_visible()

@@ -61,9 +61,9 @@ def test_a_file_that_is_gone_is_said_to_be(alice: User) -> None:
 
 def test_settles_imported_labels(alice: User, imported: list[Label]) -> None:
     client = as_user(alice)
-    assert "12 labels by 3 raters" in client.get("/p/help/export/").content.decode()
+    assert "12 labels; raters: 3" in client.get("/p/help/export/").content.decode()
     reply = client.post("/p/help/export/settle/", {"criterion": "support", "needed": 3}, follow=True)
-    assert "4 verdicts were worked out" in reply.content.decode()
+    assert "4 verdicts created" in reply.content.decode()
     assert Verdict.objects.filter(state="settled", method="unanimous").count() == 4
 
 

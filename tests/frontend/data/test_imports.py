@@ -26,7 +26,7 @@ def test_upload_look_choose_import(alice: User, project: Project) -> None:
     url = send(client, CSV)
     look = client.get(url)
     text = look.content.decode()
-    assert "Nothing is written yet" in text
+    assert "nothing imported yet" in text
     assert "&lt;b&gt;So&lt;/b&gt;." in text
     assert not project.samples.exists()
     columns = look.context["shown"].columns
@@ -62,7 +62,7 @@ def test_errors_are_listed_and_nothing_is_written(alice: User, project: Project)
     columns = client.get(url).context["shown"].columns
     client.post(url, {f"column_{n}": column for n, column in enumerate(columns)})
     text = client.get(url).content.decode()
-    assert "Nothing was written." in text
+    assert "Nothing was imported." in text
     assert "The first 100 of 120." in text
     assert not project.samples.exists()
     table = client.get(f"{url}errors.csv")
@@ -101,7 +101,7 @@ def test_importing_is_offered_where_it_can_work(content: bytes, offered: bool, a
     client = as_user(alice)
     reply = client.get(send(client, content))
     assert ('type="submit">Import<' in reply.content.decode()) == offered
-    assert ("Mend the file and upload it again." in reply.content.decode()) != offered
+    assert ("Fix the file and upload it again." in reply.content.decode()) != offered
 
 
 def test_kind_and_file_are_required(alice: User, project: Project) -> None:
@@ -132,7 +132,7 @@ def test_a_file_that_is_gone_is_said_to_be(alice: User, project: Project) -> Non
     ImportJob.objects.update(stored_as="")
     reply = client.get(url)
     assert reply.status_code == 409
-    assert "upload it again" in reply.content.decode()
+    assert "Upload it again" in reply.content.decode()
 
 
 def test_an_import_of_another_project_is_not_found(alice: User, project: Project) -> None:

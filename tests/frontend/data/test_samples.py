@@ -24,7 +24,7 @@ def test_lists_and_searches(rita: User, samples: list[Sample]) -> None:
     text = client.get("/p/help/samples/?q=Question 2").content.decode()
     assert "Question 2?" in text
     assert "Question 3?" not in text
-    assert "No sample matches" in client.get("/p/help/samples/?q=<nothing>").content.decode()
+    assert "No matches" in client.get("/p/help/samples/?q=<nothing>").content.decode()
 
 
 @pytest.mark.parametrize("query", ["q=%00", "page=0", "page=99", "page=x", "q=" + "x" * 300])
@@ -115,7 +115,7 @@ def test_a_sample_stays_silent_to_those_who_still_label_it(
 ) -> None:
     batch.tasks.filter(annotator__username="ben", sample=samples[0]).update(annotator=rita)
     text = as_user(rita).get(f"/p/help/samples/{samples[0].pk}/").content.decode()
-    assert "You still have this sample to label" in text
+    assert "are hidden until you have submitted this sample" in text
     assert "strict-judge" not in text
 
 
@@ -167,7 +167,7 @@ def test_citations_are_links_also_inside_claims() -> None:
         ("Ten [", "claim:1", 2, "", ""),
         ("2", "claim:1", 0, "cites context 2", "context-1"),
         (", ", None, 0, "", ""),
-        ("7", None, 0, "cites context 7; there are 2", ""),
+        ("7", None, 0, "cites context 7, but there are only 2", ""),
         ("].", None, 0, "", ""),
     ]
 
@@ -175,9 +175,9 @@ def test_citations_are_links_also_inside_claims() -> None:
 @pytest.mark.parametrize(
     ("answer", "contexts", "words"),
     [
-        ("[2]", 1, "cites context 2; there is 1"),
-        ("[1]", 0, "cites context 1; there are none"),
-        ("[1-3]", 2, "cites contexts 1 to 3; there are 2"),
+        ("[2]", 1, "cites context 2, but there is only 1"),
+        ("[1]", 0, "cites context 1, but there are none"),
+        ("[1-3]", 2, "cites contexts 1 to 3, but there are only 2"),
         ("[1-3]", 3, "cites contexts 1 to 3"),
     ],
 )
@@ -197,5 +197,5 @@ def test_pages_link_citations_and_mark_those_of_no_context(
         text = as_user(rita).get(url).content.decode()
         assert 'href="#context-0" aria-label="[1] cites context 1"' in text
         assert 'id="context-0"' in text
-        assert 'aria-label="[9] cites context 9; there' in text
+        assert 'aria-label="[9] cites context 9, but there' in text
         assert 'href="#context-8"' not in text

@@ -31,7 +31,7 @@ def test_lists_what_one_finished_and_nothing_of_others(own: list[Task], ben: Use
     reply = as_user(ben).get(DONE)
     assert {row["task"].pk for row in reply.context["listed"]} == {own[0].pk, own[1].pk}
     assert "No &lt;b&gt;idea&lt;/b&gt;." in reply.content.decode()
-    assert "Nothing finished yet" in as_user(bea).get(DONE).content.decode()
+    assert "No finished samples yet" in as_user(bea).get(DONE).content.decode()
 
 
 def test_searches_the_text(own: list[Task], ben: User) -> None:
@@ -39,7 +39,7 @@ def test_searches_the_text(own: list[Task], ben: User) -> None:
     question = own[0].sample.question
     assert len(client.get(DONE, {"q": question}).context["listed"]) == 1
     assert len(client.get(DONE, {"q": "Paris is old"}).context["listed"]) == 2
-    assert "No sample matches" in client.get(DONE, {"q": "<nothing>"}).content.decode()
+    assert "No matches" in client.get(DONE, {"q": "<nothing>"}).content.decode()
     for odd in ("?q=%00", "?page=x", "?page=99", "?q=" + "x" * 300):
         assert client.get(DONE + odd).status_code == 200
 
@@ -102,13 +102,13 @@ def flag(own: list[Task], ben: User, project: Project, samples: list[Sample]) ->
 def test_flags_wait_until_an_admin_resolves_them(flag: Flag, alice: User, rita: User) -> None:
     admin, reviewer = as_user(alice), as_user(rita)
     assert "Cut &lt;i&gt;off&lt;/i&gt;." in reviewer.get("/p/help/flags/").content.decode()
-    assert "What was done about it" not in reviewer.get("/p/help/flags/").content.decode()
-    assert "1 flag</a> waits" in admin.get("/p/help/").content.decode()
+    assert "Resolution" not in reviewer.get("/p/help/flags/").content.decode()
+    assert "1 open flag</a>" in admin.get("/p/help/").content.decode()
     url = f"/p/help/flags/{flag.pk}/resolve/"
     assert reviewer.post(url, {"resolution": "So."}).status_code == 403
-    assert "what was done about it" in admin.post(url, {"resolution": " "}, follow=True).content.decode()
-    assert "The flag is resolved." in admin.post(url, {"resolution": "Imported anew."}, follow=True).content.decode()
-    assert "No flag waits" in admin.get("/p/help/flags/").content.decode()
+    assert "explain what was done" in admin.post(url, {"resolution": " "}, follow=True).content.decode()
+    assert "Flag resolved." in admin.post(url, {"resolution": "Imported anew."}, follow=True).content.decode()
+    assert "No open flags" in admin.get("/p/help/flags/").content.decode()
     assert "Imported anew." in admin.get("/p/help/flags/?state=resolved").content.decode()
     assert "flag</a> waits" not in admin.get("/p/help/").content.decode()
 
