@@ -11,7 +11,7 @@ from frontend.base.help import render_markdown
 from tests.clients import as_user
 from tests.conftest import ROOT
 
-EXPLAINED = re.compile(r'reports/explained\.html" with anchor="([^"]+)"')
+EXPLAINED = re.compile(r'reports/(?:explained|how)\.html" with anchor="([^"]+)"')
 LINKED = re.compile(r'url "statistics-help" %}#([\w-]+)')
 
 
