@@ -103,7 +103,9 @@ def test_no_labels_at_all() -> None:
     assert all(e["value"] is None and e["reason"] for e in people["estimates"].values())
     report = build_report(criterion=grade_of(project))
     assert report.plots == {}
-    assert "No judge has scores" in report_html(report)
+    page = report_html(report)
+    assert "No labels for this criterion yet." in page
+    assert "<details" not in page, "nothing to fold out"
 
 
 def test_scores_without_labels() -> None:
@@ -438,7 +440,7 @@ def test_without_pass_and_fail_nothing_is_decided() -> None:
     (row,) = build_report(criterion=criterion).result["judges"]
     assert row["decision"]["verdict"] == "cannot_tell"
     assert in_words(row["decision"]["reason"]) == (
-        "Its kappa with people is not known: the criterion says nowhere which values pass."
+        "Its kappa with annotators is not known: the criterion says nowhere which values pass."
     )
 
 
