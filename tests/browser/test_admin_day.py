@@ -123,7 +123,7 @@ def _deactivate(page: Page, desk: Desk, noor: User, theirs: Page) -> None:
     page.keyboard.press("Space")
     press(page, "main button[type=submit]")
     page.wait_for_url("**/members/")
-    assert "3 open tasks were handed on" in page.inner_text("main")
+    assert "3 open tasks reassigned" in page.inner_text("main")
     assert Task.objects.filter(annotator=desk.remy, batch__number=2, status="pending").count() == 3
     # Their open page has lost the project as well.
     reply = theirs.request.get("/api/projects/desk/work/")

@@ -53,6 +53,8 @@ TELL_NOTHING = {
     "annotate.verdicts.read": {"ground_truth", "imported_labels"},
     # Claims that a model proposed, which are not judged yet.
     "judges.proposals.read": {"asked_for_claims"},
+    # What looks decided, of which no unit is told.
+    "judges.certificates.decision_read": {"rulings_on"},
 }
 
 # They are handed what was read for a reader.

@@ -119,6 +119,7 @@ def _fill(project: Any, first: User, second: User, *, criteria: list[str], numbe
         "username": second.username,
         "token_id": "ts_0123456789ab",
         "invite_id": invite.pk,
+        "link_id": 1,
     }
 
 

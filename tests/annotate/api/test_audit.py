@@ -48,5 +48,5 @@ def test_what_one_still_has_to_label_is_held_back_with_the_reason(both: Both) ->
     assert {row["details"]["sample"] for row in rows} == set(names)
     for row in rows:
         told = row["details"]
-        assert "still have this sample to label" in told["held_back"]
+        assert "still have to label this sample" in told["held_back"]
         assert [told[name] for name in ("value", "before", "cant_tell", "comment")] == [None, None, "", ""]

@@ -128,6 +128,7 @@ def plausible(world: World) -> list[dict[str, Any]]:
         "job_id": "00000000-0000-4000-8000-000000000000",
         "token_id": "ts_0123456789ab",
         "invite_id": 1,
+        "link_id": 1,
         "token": "no-such-invitation",
         "name": "statistics",
         "start": "lexical-token-overlap",

@@ -26,6 +26,7 @@ OTHER_LIMITS = {
     "/api/tasks/<int:task_id>/labels/": 64 * KIB,
     "/api/projects/<slug:slug>/samples/": MANY_ROWS,
     "/api/projects/<slug:slug>/batches/": MANY_ROWS,
+    "/api/projects/<slug:slug>/batches/<int:number>/": MANY_ROWS,
     "/api/projects/<slug:slug>/gold/": MANY_ROWS,
     "/api/projects/<slug:slug>/apply/": MANY_ROWS,
     "/api/projects/<slug:slug>/imports/": FILE,
@@ -58,7 +59,7 @@ def test_a_body_beyond_the_limit_is_not_read(both: Both, route: Route) -> None:
             if route.path.startswith("/api/"):
                 assert reply.json()["error"]["code"] == "too_large"
             else:
-                assert "more than this page takes" in reply.content.decode()
+                assert "The data sent is too large" in reply.content.decode()
     assert stored() == before
 
 

@@ -121,10 +121,10 @@ def test_the_history_shows_versions_and_what_rests_on_them(
 def test_a_report_on_an_earlier_version_says_so(alice: User, project: Project) -> None:
     freeze_report(criterion=one_criterion(project, "support"))
     client = as_user(alice)
-    assert "version 1 of the criterion" in client.get("/p/help/reports/support/").content.decode()
+    assert "about version 1" not in client.get("/p/help/reports/support/").content.decode()
     client.post(EDIT, {**sent(project, prompt="Really?"), "change-step": "confirm"})
     old = client.get("/p/help/reports/support/?version=1").content.decode()
-    assert "This is about version 1 of the criterion; people are asked version 2 now." in old
+    assert "This report is about version 1 of the criterion; annotators now answer version 2." in old
     assert AlignmentReport.objects.count() == 1
     assert client.get("/p/help/reports/support/?version=7").status_code == 404
 

@@ -124,7 +124,7 @@ def test_work_done_here_has_weeks_times_and_second_labels(db: None) -> None:
     assert re.findall(r"16 Nov <small>2026</small>", page)
     again = {row[0]: row[1:] for row in rows(page, "Saying the same again")}
     assert again["All together"][1].startswith("1.00")
-    times = {row[0]: row[1:] for row in rows(page, "How long a choice takes")}
+    times = {row[0]: row[1:] for row in rows(page, "Time per label")}
     assert times["All together"][:2] == ["30", "30 to 30"]
 
 

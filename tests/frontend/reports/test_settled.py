@@ -103,7 +103,7 @@ def test_an_admin_says_on_the_batch_that_one_label_is_enough_and_the_report_name
 
 def test_a_reviewer_finds_them_and_a_release_leaves_them_out(world: World) -> None:
     queue = "/p/desk/adjudicate/?state=single&criterion=grade"
-    assert "Units that one person labelled" in words(as_user(world.rita).get(queue).content)
+    assert "Units with only one label" in words(as_user(world.rita).get(queue).content)
     client = as_user(world.alice)
     client.post("/p/desk/export/", {"file_format": "jsonl"})
     assert not world.project.releases.exists()

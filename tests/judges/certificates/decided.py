@@ -9,6 +9,7 @@ from alignment.judging.decision import Verdict
 from judges.models import PROMISE, Certificate, JudgeVersion, Look
 
 REASON = remark("kappa_reached", kappa=remark("figure", value=0.7, low=0.6, high=0.8), bar=0.4)
+CERTIFIED = remark("region_certified", share=0.6, risk=0.1)
 KAPPA = Estimate(0.7, 0.6, 0.8, n=120, clusters=100, level=0.97)
 _ERROR = Estimate(0.02, 0.0, 0.08, n=60, clusters=60, level=0.97).as_dict()
 REGION = {
@@ -35,7 +36,8 @@ def decided(version: JudgeVersion, verdict: Verdict, *, key: str | None = None, 
         "drawn_by": [{"how": "all", "samples": 100, "by": "Alma", "day": "2026-11-20", "batch": 1}],
         "people": [],
         "decision": {
-            "verdict": verdict, "reason": REASON, "more": None, "hours": None, "for": [], "against": [], "part": "test",
+            "verdict": verdict, "reason": CERTIFIED if verdict == "alone_in_region" else REASON,
+            "more": None, "hours": None, "for": [], "against": [], "part": "test",
         },
         "region": REGION if verdict == "alone_in_region" else NO_REGION,
         "threshold": 0.5,

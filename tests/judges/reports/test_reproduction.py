@@ -117,7 +117,7 @@ def test_a_figure_that_was_changed_is_found(report: AlignmentReport) -> None:
     report.result["judges"][1]["at_threshold"]["kappa"]["value"] += 1e-6
     report.save()
     err = StringIO()
-    with pytest.raises(CommandError, match="Report 1 comes out differently in 1 place"):
+    with pytest.raises(CommandError, match="Report 1 differs in 1 place"):
         call_command("reproduce", "desk", "1", stderr=err)
     assert err.getvalue().startswith("judges[1].at_threshold.kappa.value: ")
     with pytest.raises(CommandError, match="Report 9 not found"):
