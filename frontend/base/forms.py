@@ -1,6 +1,9 @@
-"""Fields that offer the people of a project."""
+"""Fields that offer the people of a project, and fields that are in sight only when they apply."""
 
 from __future__ import annotations
+
+import json
+from collections.abc import Sequence
 
 from django import forms
 from django.utils.translation import gettext as _
@@ -30,6 +33,18 @@ class WorkSearch(forms.Form):
         max_length=200,
         widget=forms.TextInput({"type": "search"}),
     )
+
+
+def show_field(
+    form: forms.Form, name: str, *, by: str, at: Sequence[str] = (), unless: Sequence[str] = (), needed: bool = False
+) -> None:
+    """Show the field only while the field `by` has one of the values `at`, or none of `unless` (base/reveal.js).
+
+    A form may be sent without the field then, so it must not be required. needed: must be filled in while it is shown.
+    """
+    if name in form.fields and by in form.fields:
+        told = {"by": form.add_prefix(by), **({"at": at} if at else {"unless": unless}), "needed": needed}
+        form.fields[name].shown_when = json.dumps(told)  # type: ignore[attr-defined]
 
 
 def offer_members(field: forms.Field, project: Project, *, without: User | None = None) -> None:

@@ -14,6 +14,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.debug import sensitive_post_parameters
 
 from annotate.core.errors import Refusal, Stale
+from frontend.base.forms import show_field
 from frontend.base.pages import ProjectPage, RefusalsShown, project_view, refuse, status_of
 from judges.endpoints.addresses import AddressRefused, read_url
 from judges.endpoints.read import endpoints_of, one_endpoint
@@ -87,6 +88,9 @@ class EndpointForm(forms.Form):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
+        show_field(self, "key_variable", by="key_source", at=[KeySource.ENVIRONMENT], needed=True)
+        show_field(self, "confirms_key", by="key_source", at=[KeySource.ENVIRONMENT])
+        show_field(self, "key", by="key_source", at=[KeySource.STORED])
         self.asks_again = False
 
     def clean(self) -> dict[str, Any]:

@@ -15,6 +15,7 @@ from django.utils.translation import gettext_lazy
 
 from annotate.core.errors import Refusal
 from annotate.models import Project
+from frontend.base.forms import show_field
 from frontend.base.pages import ProjectPage, RefusalsShown, project_view, status_of
 from frontend.judges.run_words import duration, estimated
 from frontend.reports.shown import money
@@ -155,6 +156,7 @@ class RunForm(BudgetForm):
                 self.fields[name].choices = choices  # type: ignore[attr-defined]
             else:
                 del self.fields[name]
+            show_field(self, name, by="scope", at=[name], needed=True)
         if endpoint is None:
             del self.fields["fresh"]
 

@@ -16,6 +16,7 @@ from django.utils.translation import gettext_lazy as _
 from annotate.models import Project
 from annotate.models.project import UnitKind
 from annotate.projects.read import current_criteria
+from frontend.base.forms import show_field
 from judges.kinds import local_models
 from judges.models import Endpoint
 
@@ -184,6 +185,8 @@ class TargetForm(ConfigForm):
         self.fields["unit"].initial = units[0][0]
         if len(units) == 1:
             self.fields["unit"].widget = forms.HiddenInput()
+        show_field(self, "dimension", by="criterion", at=[self.OWN], needed=True)
+        show_field(self, "unit", by="criterion", at=[self.OWN], needed=True)
 
     def initial_of(self, config: Mapping[str, Any]) -> dict[str, Any]:
         target = given(config, "criterion") or {"criterion": self.OWN, **given(config, "dimension", "unit")}

@@ -12,6 +12,7 @@ from django.utils.translation import gettext_lazy as _
 from annotate.core.units import KIND_ORDER
 from annotate.models import Project
 from annotate.projects.read import current_criteria
+from frontend.base.forms import show_field
 from frontend.judges.kinds.base import (
     MODEL,
     SEED,
@@ -139,6 +140,9 @@ class LLMForm(TargetForm):
         self.fields["endpoint"] = endpoint_field(project)
         self.order_fields(self.field_order)
         self._before = config
+        for name in ("low", "high", "whole"):
+            show_field(self, name, by="answer_with", unless=["options"])
+        show_field(self, "examples_seed", by="examples", unless=["0"])
         # Only a rubric has requirements.
         if "{{requirements}}" not in str(self["prompt"].value()):
             self.rare = (*self.rare, "requirements")

@@ -10,6 +10,7 @@ from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from annotate.models import Project
+from frontend.base.forms import show_field
 from frontend.judges.kinds.base import (
     MODEL,
     SEED,
@@ -117,6 +118,7 @@ class RagasForm(ConfigForm):
                 del self.fields[name]
         if metric == "answer_relevancy":
             self.fields["embedding_model"].required = True
+        show_field(self, "embedding_model", by="similarity_weight", unless=["0"])
         self.order_fields(self.field_order)
 
     def initial_of(self, config: Mapping[str, Any]) -> dict[str, Any]:

@@ -1,7 +1,8 @@
-/** The form of a judge: rows to add, and what can be put into a prompt, put in by a click, where the cursor stands. Without this module the names are there to type. */
+/** The form of a judge: fields that apply, rows to add, and what can be put into a prompt, put in by a click, where the cursor stands. Without this module the names are there to type. */
 
 import { byId } from "../base/dom.js";
 import "../base/form-rows.js";
+import "../base/reveal.js";
 
 for (const list of document.querySelectorAll("[data-inserts]")) {
   const prompt = byId(list.dataset.inserts);
