@@ -30,7 +30,7 @@ from annotate.projects.read import (
     batches_of,
     current_criteria,
     one_batch,
-    one_criterion,
+    one_rated_criterion,
     people_of,
     without_why,
 )
@@ -168,7 +168,7 @@ class SettleView(ProjectAPIView):
         labels agree, and disputed otherwise. Units with fewer labels are left without a verdict. `written` counts the
         verdicts that changed.
         """
-        criterion = one_criterion(self.project, key)
+        criterion = one_rated_criterion(self.project, key)
         count = settle_imported(project=self.project, criterion=criterion, needed=data["needed"], actor=self.user)
         return {"criterion": key, "written": count}
 
@@ -182,7 +182,7 @@ class CameView(ProjectAPIView):
 
         Only those with a known chance are in guarantees.
         """
-        return how_labelled(one_criterion(self.project, key))
+        return how_labelled(one_rated_criterion(self.project, key))
 
     @answers(shapes.HowLabelled, takes=shapes.DrawDeclaration, conflict=True)
     def put(self, request: Request, data: dict[str, Any], slug: str, key: str) -> HowLabelled:
@@ -190,7 +190,7 @@ class CameView(ProjectAPIView):
 
         It is about the labels there are now. Those that come in later count in no guarantee until it is said again.
         """
-        criterion = one_criterion(self.project, key)
+        criterion = one_rated_criterion(self.project, key)
         declare_draw(criterion=criterion, actor=self.user, **data)
         return how_labelled(criterion)
 
@@ -237,7 +237,7 @@ class GoldDrawView(ProjectAPIView):
 
         From units of a criterion that a reviewer decided, or on which all agreed, and that have none yet.
         """
-        criterion = one_criterion(self.project, str(data.pop("criterion")))
+        criterion = one_rated_criterion(self.project, str(data.pop("criterion")))
         return gold_from_verdicts(actor=self.user, project=self.project, criterion=criterion, **data)
 
 

@@ -135,7 +135,9 @@ class ReleaseFilters(Stored, required=""):
     methods = s.ListField(child=s.CharField(), help_text="How units were settled.")
     include_disputed = s.BooleanField()
     annotators = s.CharField(help_text="A column for each: letters or names.")
-    rows = s.CharField(help_text="samples: as they were imported, all or a batch's; left out: verdicts.")
+    rows = s.CharField(
+        help_text="samples: as they were imported, all or a batch's; texts: free text; left out: verdicts."
+    )
 
 
 class ReleaseCreation(Shape, required="format"):

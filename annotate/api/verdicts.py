@@ -10,6 +10,7 @@ from annotate.api.base import ProjectAPIView, expected_revision
 from annotate.api.schema import IF_MATCH, answers
 from annotate.api.serializers import Nothing, With
 from annotate.core.errors import Invalid
+from annotate.core.scales import require_rated
 from annotate.models import Criterion, Verdict
 from annotate.verdicts.adjudication import accept_agreed, accept_probable, approve, decide, mark_read, send_back
 from annotate.verdicts.disputes_read import one_dispute
@@ -148,6 +149,7 @@ class AcceptView(ProjectAPIView):
         criterion = self.project.criteria.filter(is_current=True, key=key).first() if isinstance(key, str) else None
         if criterion is None:
             raise Invalid("unknown_criterion", _("criterion: must be the key of a criterion in this project."))
+        require_rated(criterion)
         return criterion
 
 

@@ -295,7 +295,9 @@ def impact(*, old: Criterion, new: Criterion | Mapping[str, Any], choices: Choic
 
 
 def _by_value(old: Criterion, counted: list[tuple[Any, int]], rule: Touched) -> list[ValueCount]:
-    """In the order of the scale; every option of the old version, also one without labels."""
+    """In the order of the scale; every option of the old version, also one without labels. None of free text."""
+    if old.is_text:
+        return []
     labels = {json_spelling(value): n for value, n in counted}
     decided = (
         without_abstentions(Verdict.objects.filter(criterion=old, value__isnull=False)).order_by().values_list("value")

@@ -14,7 +14,7 @@ from django.utils.translation import gettext as _
 from annotate.batches.sample_choice import check_seed, new_seed
 from annotate.core.errors import Invalid
 from annotate.core.rows import first_or_raise
-from annotate.core.scales import normalise
+from annotate.core.scales import normalise, require_rated
 from annotate.core.texts import is_storable
 from annotate.core.trail import note
 from annotate.core.units import asks, has_unit, parse_unit, without_abstentions
@@ -83,6 +83,7 @@ def gold_from_verdicts(
     """
     if criterion.project_id != project.pk:
         raise Invalid("foreign_criterion", _("This criterion belongs to another project."))
+    require_rated(criterion)
     if isinstance(n, bool) or not isinstance(n, int) or n < 1:
         raise Invalid("bad_n", _("Number of answers to draw: must be a whole number, at least 1."))
     seed = new_seed() if seed is None else seed
@@ -146,6 +147,7 @@ def _checked(project: Project, sample: Sample, unit: Any, criterion: Criterion, 
     """The answer, not stored yet."""
     if sample.project_id != project.pk or criterion.project_id != project.pk:
         raise Invalid("foreign", _("The sample and the criterion must belong to this project."))
+    require_rated(criterion)
     try:
         kind, _index = parse_unit(unit)
     except ValueError as error:

@@ -54,6 +54,8 @@ class CriterionProgress:
     approved: int
     # Samples of the batch that it can't be asked of: it is about the answer, and they have none.
     not_asked: int
+    # Has no verdicts.
+    is_text: bool
 
 
 _ANNOTATORS = """
@@ -199,6 +201,7 @@ def batch_criteria(batch: Batch) -> list[CriterionProgress]:
             name=criterion.name,
             expected=expected - filled_in[criterion.pk]["labels"],
             not_asked=not_asked,
+            is_text=criterion.is_text,
             **said[criterion.pk],
             **verdicts[criterion.pk],
         )

@@ -10,6 +10,9 @@ from typing import Any, Protocol
 from django.utils.translation import gettext as _
 
 from annotate.core.errors import Invalid
+from annotate.core.texts import is_storable
+
+MAX_TEXT = 20_000  # characters of a label that is free text
 
 Value = str | int | float | bool
 
@@ -23,6 +26,8 @@ class Scaled(Protocol):
     def options(self) -> list[dict[str, Any]]: ...
     @property
     def levels(self) -> list[Any]: ...
+    @property
+    def is_text(self) -> bool: ...
 
 
 def is_missing(value: object) -> bool:
@@ -54,10 +59,13 @@ def _same(level: Value, value: object) -> bool:
 
 
 def normalise(criterion: Scaled, value: object) -> Value:
-    """The value as the criterion's own option spells it, or a float on an open interval scale.
+    """The value as the criterion's own option spells it, a float on an open interval scale, or free text as it is.
 
-    Raises Invalid `not_an_option` with a sentence that lists what is accepted.
+    Raises Invalid `not_an_option` with a sentence that lists what is accepted; of free text `bad_text` and
+    `text_too_long`.
     """
+    if criterion.is_text:
+        return _words(criterion, value)
     if criterion.options:
         for level in criterion.levels:
             if _same(level, value):
@@ -76,6 +84,28 @@ def normalise(criterion: Scaled, value: object) -> Value:
             % {"shown": _shown(value), "key": criterion.key},
         )
     return float(number)
+
+
+def _words(criterion: Scaled, value: object) -> str:
+    # Not stripped: a browser that sends it again compares it with what it typed.
+    if not isinstance(value, str) or not is_storable(value) or not value.strip():
+        raise Invalid("bad_text", _("“%(key)s” must be text, and not empty.") % {"key": criterion.key})
+    if len(value) > MAX_TEXT:
+        raise Invalid(
+            "text_too_long",
+            _("The text has %(length)s characters. Shorten it to %(most)s.") % {"length": len(value), "most": MAX_TEXT},
+        )
+    return value
+
+
+def require_rated(criterion: Scaled) -> None:
+    """Raises Invalid for free text: there is nothing to count, compare or decide."""
+    if criterion.is_text:
+        raise Invalid(
+            "free_text",
+            _("“%(key)s” is free text, which has no verdicts and no figures. Choose another criterion.")
+            % {"key": criterion.key},
+        )
 
 
 def json_spelling(value: Any) -> str:

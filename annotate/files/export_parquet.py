@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from itertools import chain, islice
 from typing import IO, Any
 
@@ -68,13 +68,7 @@ _SAID = {
 
 def write_parquet(samples: Iterable[ExportedSample], file: IO[bytes], annotators: Annotators) -> int:
     schema = _schema(annotators)
-    rows = verdict_rows(samples, annotators)
-    count = 0
-    with pq.ParquetWriter(file, schema, compression="zstd") as writer:
-        while chunk := list(islice(rows, _ROWS_AT_ONCE)):
-            writer.write_table(pa.Table.from_pylist([_typed(row, schema) for row in chunk], schema=schema))
-            count += len(chunk)
-    return count
+    return _write_all((_typed(row, schema) for row in verdict_rows(samples, annotators)), file, schema)
 
 
 # Of samples: what is a list of texts, and what is JSON, as its shape is the data's own.
@@ -93,6 +87,30 @@ def write_samples(rows: Iterable[dict[str, Any]], file: IO[bytes]) -> int:
     with pq.ParquetWriter(file, schema, compression="zstd") as writer:
         while chunk := list(islice(rows, _SAMPLES_AT_ONCE)):
             writer.write_table(pa.Table.from_pylist([_as_json(row) for row in chunk], schema=schema))
+            count += len(chunk)
+    return count
+
+
+_TEXTS = pa.schema(
+    [
+        *(_SCHEMA.field(name) for name in ("sample_id", "unit", "unit_text", "criterion", "criterion_version")),
+        ("rater", pa.string()),
+        *((name, _SAID[name]) for name in ("value", "comment", "evidence", "revision", "saved_at", "submitted_at")),
+        *(_SCHEMA.field(name) for name in ("pipeline_version", "group_key")),
+    ]
+)
+
+
+def write_texts(rows: Iterable[dict[str, Any]], file: IO[bytes]) -> int:
+    """Rows of free text (annotate.files.export_texts)."""
+    return _write_all(iter(rows), file, _TEXTS)
+
+
+def _write_all(rows: Iterator[dict[str, Any]], file: IO[bytes], schema: pa.Schema) -> int:
+    count = 0
+    with pq.ParquetWriter(file, schema, compression="zstd") as writer:
+        while chunk := list(islice(rows, _ROWS_AT_ONCE)):
+            writer.write_table(pa.Table.from_pylist(chunk, schema=schema))
             count += len(chunk)
     return count
 

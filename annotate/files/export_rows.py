@@ -26,7 +26,8 @@ from annotate.models.project import UnitKind
 NUMBERED, NAMED = "numbered", "named"
 CHOICES = (NUMBERED, NAMED)
 # What a row of a file is, if not the verdict on a unit.
-SAMPLES = "samples"
+SAMPLES, TEXTS = "samples", "texts"
+_TAKES = {SAMPLES: ("batch",), TEXTS: ("batch", "criteria", "annotators")}
 
 FIELDS: dict[str, Callable[[Label], Any]] = {
     "value": lambda label: label.value,
@@ -77,10 +78,19 @@ def annotators_of(project: Project, verdicts: QuerySet[Verdict], naming: str | N
     next, as raters are never removed."""
     if naming is None:
         return Annotators()
-    raters = list(Rater.objects.filter(project=project).order_by("pk").values_list("pk", "name"))
-    called = {name: f"annotator_{n}" if naming == NUMBERED else name for n, (_pk, name) in enumerate(raters, 1)}
+    raters, called = _called(project, naming)
     present = set(_labels(verdicts).values_list("rater_id", flat=True).distinct())
     return Annotators({pk: called[name] for pk, name in raters if pk in present}, called)
+
+
+def names_only(project: Project, naming: str | None) -> Annotators:
+    """Without columns."""
+    return Annotators() if naming is None else Annotators(called=_called(project, naming)[1])
+
+
+def _called(project: Project, naming: str) -> tuple[list[tuple[int, str]], dict[str, str]]:
+    raters = list(Rater.objects.filter(project=project).order_by("pk").values_list("pk", "name"))
+    return raters, {name: f"annotator_{n}" if naming == NUMBERED else name for n, (_pk, name) in enumerate(raters, 1)}
 
 
 def said_by_sample(verdicts: QuerySet[Verdict]) -> Iterator[SaidOfSample]:
@@ -117,7 +127,8 @@ class Filters:
     """What a release contains. criteria, batch, methods: None means all. Of several versions of a criterion the latest
     speaks that has a verdict on the unit. include_single: also what one label settled and no one looked at
     (annotate.labels.settled_read). annotators: columns per annotator, one of annotators.CHOICES; None: no such
-    columns. rows: SAMPLES for the samples as they were imported, with or without verdicts; None: verdicts."""
+    columns. rows: SAMPLES for the samples as they were imported, with or without verdicts; TEXTS for labels that are
+    free text; None: verdicts."""
 
     criteria: tuple[str, ...] | None = None
     batch: int | None = None
@@ -155,14 +166,16 @@ class Filters:
         columns = given.get("annotators")
         if columns is not None and columns not in CHOICES:
             raise Invalid("bad_filters", f"filters: annotators is one of {', '.join(CHOICES)}.")
-        if given.get("rows") not in (None, SAMPLES):
-            raise Invalid("bad_filters", f"filters: rows is {SAMPLES}.")
-        about_verdicts = sorted(name for name in given if name not in ("rows", "batch") and given[name])
-        if given.get("rows") and about_verdicts:
-            said = f"filters: {about_verdicts[0]} is about verdicts; a file of samples takes only a batch."
+        rows = given.get("rows")
+        if rows is not None and (not isinstance(rows, str) or rows not in _TAKES):
+            raise Invalid("bad_filters", f"filters: rows is {' or '.join(_TAKES)}.")
+        takes = _TAKES.get(rows or "", given)
+        about_verdicts = sorted(name for name in given if name not in ("rows", *takes) and given[name])
+        if about_verdicts:
+            said = f"filters: {about_verdicts[0]} is about verdicts; a file of {rows} takes only {', '.join(takes)}."
             raise Invalid("bad_filters", said)
         return cls(
-            rows=given.get("rows"),
+            rows=rows,
             criteria=_names(given, "criteria", known_keys),
             batch=batch,
             methods=_names(given, "methods", set(VerdictMethod.values)),

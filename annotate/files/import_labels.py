@@ -316,7 +316,7 @@ def _value(cells: Cells, criterion: Criterion) -> Any:
     try:
         return normalise(criterion, value)
     except Invalid as error:
-        raise RowError("not_an_option", error.message, field=cells.column("value"), excerpt=value) from None
+        raise RowError(error.code, error.message, field=cells.column("value"), excerpt=value) from None
 
 
 def _external_id(cells: Cells) -> str:

@@ -27,19 +27,23 @@ from annotate.core.errors import Conflict, Invalid, Unavailable
 from annotate.core.trail import note
 from annotate.files.export_rows import (
     SAMPLES,
+    TEXTS,
     Annotators,
     ExportedSample,
     Filters,
     annotators_of,
     exported_samples,
+    names_only,
     snapshot,
 )
 from annotate.files.export_samples import SAMPLE_WRITERS
+from annotate.files.export_texts import TEXT_WRITERS, text_rows, texts_of
 from annotate.files.export_writers import RELEVANCE, SUFFIXES, TABLES, WRITERS
 from annotate.files.sample_rows import samples_of
 from annotate.labels.settled_read import STANDING, Standing
-from annotate.models import AuditEntry, Project, Release, User
+from annotate.models import AuditEntry, Label, Project, Release, User
 from annotate.models.label import VerdictState
+from annotate.models.project import Scale
 from annotate.samples.read import abstentions
 from annotate.verdicts.evidence_read import agreement
 
@@ -89,7 +93,10 @@ def make_release(*, project: Project, user: User | None, file_format: str, filte
             "bad_filters",
             _("One column per annotator is available only for: %(formats)s.") % {"formats": ", ".join(TABLES)},
         )
-    if chosen.rows is not None and file_format not in SAMPLE_WRITERS:
+    if chosen.rows == TEXTS and file_format not in TEXT_WRITERS:
+        said = _("Free text can be exported as: %(formats)s.")
+        raise Invalid("bad_filters", said % {"formats": ", ".join(TEXT_WRITERS)})
+    if chosen.rows == SAMPLES and file_format not in SAMPLE_WRITERS:
         said = _("Samples can be exported as: %(formats)s.")
         raise Invalid("bad_filters", said % {"formats": ", ".join(SAMPLE_WRITERS)})
     if file_format == "qrels":
@@ -113,14 +120,20 @@ def _write(file: IO[bytes], project: Project, file_format: str, filters: Filters
     tally = _Tally()
     with snapshot():
         annotators = annotators_of(project, filters.apply(project), filters.annotators)
-        if filters.rows is None:
+        if filters.rows == TEXTS:
+            annotators, texts = names_only(project, filters.annotators), texts_of(project, filters)
+            rows = TEXT_WRITERS[file_format](text_rows(texts, annotators), file)
+            tally.samples = len(set(texts.values_list("sample", flat=True)))
+        elif filters.rows is None:
             rows = WRITERS[file_format](tally.watch(exported_samples(project, filters)), file, annotators)
         else:
             rows = tally.samples = SAMPLE_WRITERS[file_format](samples_of(project, filters.batch), file)
         states = _states(project, filters)
         agreed = _agreement(project, tally, annotators)
         abstained = abstentions(project, batch=filters.batch)
-    if not rows and filters.rows is not None:
+    if not rows and filters.rows == TEXTS:
+        raise Conflict("nothing_to_export", _("No free text to export."))
+    if not rows and filters.rows == SAMPLES:
         raise Conflict("nothing_to_export", _("No samples to export."))
     if not rows:
         raise Conflict("nothing_to_export", _("Nothing to export: no resolved verdicts match these filters."))
@@ -132,7 +145,7 @@ def _write(file: IO[bytes], project: Project, file_format: str, filters: Filters
         "methods": dict(sorted(tally.methods.items())),
         "abstained": abstained,
         "agreement": agreed,
-        **({"annotators": list(annotators.columns.values())} if filters.annotators else {}),
+        **({"annotators": list(annotators.columns.values())} if annotators.columns else {}),
         **states,
     }
 
@@ -225,12 +238,20 @@ def hand_out(release: Release, *, actor: User) -> IO[bytes]:
 def _require_told(release: Release, actor: User) -> None:
     if release.filters.get("rows") == SAMPLES:
         return
+    if release.filters.get("rows") == TEXTS:
+        # Also one that was taken back since.
+        written = Label.objects.filter(criterion__project=release.project, criterion__scale=Scale.TEXT)
+        _require_submitted(actor, set(written.values_list("sample", flat=True)))
+        return
     given = {name: value for name, value in release.filters.items() if name in ("criteria", "batch")}
     # Whatever state they are in now: what was settled then may be disputed again, or rest on a single label, and an
     # answer may abstain since.
     everything = replace(Filters.read(given, release.project), include_disputed=True, include_single=True)
     verdicts = everything.with_abstentions(release.project)
-    samples = set(verdicts.order_by().values_list("sample", flat=True))
+    _require_submitted(actor, set(verdicts.order_by().values_list("sample", flat=True)))
+
+
+def _require_submitted(actor: User, samples: set[int]) -> None:
     blind = len(samples_still_to_label(actor, samples))
     if blind:
         said = ngettext(
@@ -276,7 +297,7 @@ def open_release(release: Release) -> IO[bytes]:
 
 
 def download_name(release: Release) -> str:
-    what = f"{SAMPLES}-" if release.filters.get("rows") else ""
+    what = f"{release.filters['rows']}-" if release.filters.get("rows") else ""
     return f"{release.project.slug}-{release.number}-{what}{release.file_format}.{SUFFIXES[release.file_format]}"
 
 

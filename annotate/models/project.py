@@ -56,6 +56,8 @@ class Scale(models.TextChoices):
     NOMINAL = "nominal", _("Nominal")
     ORDINAL = "ordinal", _("Ordinal")
     INTERVAL = "interval", pgettext_lazy("scale", "Interval")
+    # Words of the annotator's own: no option, no vote, no figure.
+    TEXT = "text", _("Free text")
 
 
 class Criterion(models.Model):
@@ -99,8 +101,12 @@ class Criterion(models.Model):
 
     @property
     def levels(self) -> list[str | int | float | bool]:
-        """The option values in scale order; empty for an open interval scale."""
+        """The option values in scale order; empty for an open interval scale and for free text."""
         return [option["value"] for option in self.options]
+
+    @property
+    def is_text(self) -> bool:
+        return self.scale == Scale.TEXT
 
 
 class User(AbstractUser):  # type: ignore[django-manager-missing]  # of tokens: knox ships no types

@@ -61,6 +61,11 @@ def _add_one(project: Project, spec: dict[str, Any], actor: User | None) -> Crit
             _("“%(key)s” applies to a %(unit)s. Choose another key for a %(wanted)s.")
             % {"key": current.key, "unit": current.unit, "wanted": content["unit"]},
         )
+    if Scale.TEXT in (current.scale, content["scale"]) and current.scale != content["scale"]:
+        raise Conflict(
+            "scale_changed",
+            _("“%(key)s” can’t change between free text and options. Choose another key.") % {"key": current.key},
+        )
     if _in_use(current):
         action = "criterion.versioned"
         current.is_current = False
@@ -118,7 +123,12 @@ def check_spec(spec: Mapping[str, Any] | str, *, where: str = "criterion") -> di
         if _spelling(value) not in spellings:
             reason = "is not the value of an option" if options else "needs options to be one of"
             raise Invalid("bad_pass", f"{where}.pass: “{str(value)[:80]}” {reason}.")
-    required, cant_tell = (_flag(spec, name, where) for name in ("required", "cant_tell"))
+    required = _flag(spec, "required", where)
+    # Who has nothing to write leaves the field empty.
+    cant_tell = _flag(spec, "cant_tell", where, default=scale != Scale.TEXT)
+    if cant_tell and scale == Scale.TEXT:
+        said = f"{where}.cant_tell: free text has no “can’t tell”; write false or leave it out."
+        raise Invalid("bad_cant_tell", said)
     return {
         "key": key,
         "name": _text(spec, "name", where, default=key.replace("_", " ").capitalize())[:120],
@@ -136,8 +146,10 @@ def check_spec(spec: Mapping[str, Any] | str, *, where: str = "criterion") -> di
 def _check_options(options: Any, scale: str, where: str) -> list[dict[str, Any]]:
     if not isinstance(options, list):
         raise Invalid("bad_options", f"{where}.options: write a list of options.")
-    if not options and scale == Scale.INTERVAL:
+    if not options and scale in (Scale.INTERVAL, Scale.TEXT):
         return []
+    if scale == Scale.TEXT:
+        raise Invalid("bad_options", f"{where}.options: free text has no options; leave them out.")
     if len(options) < 2 or len(options) > MAX_OPTIONS:
         raise Invalid("bad_options", f"{where}.options: give between 2 and {MAX_OPTIONS} options.")
     if scale == Scale.BINARY and len(options) != 2:
@@ -209,9 +221,8 @@ def _text(spec: Mapping[str, Any], field: str, where: str, default: str | None =
     return value
 
 
-def _flag(spec: Mapping[str, Any], field: str, where: str) -> bool:
-    """True when it is left out."""
-    value = spec.get(field, True)
+def _flag(spec: Mapping[str, Any], field: str, where: str, *, default: bool = True) -> bool:
+    value = spec.get(field, default)
     if not isinstance(value, bool):
         raise Invalid(f"bad_{field}", f"{where}.{field}: write true or false.")
     return value

@@ -14,7 +14,9 @@ from django.utils.translation import gettext_lazy
 from annotate.core.errors import Invalid
 from annotate.core.permissions import ROLES_FOR
 from annotate.core.rows import first_or_raise
+from annotate.core.scales import require_rated
 from annotate.models import Batch, BatchCriterion, Criterion, Invite, Membership, Project, Sample, User
+from annotate.models.project import Scale
 
 
 def projects_of(user: User) -> QuerySet[Project]:
@@ -26,6 +28,11 @@ def current_criteria(project: Project) -> QuerySet[Criterion]:
     return Criterion.objects.filter(project=project, is_current=True).order_by("position", "id")
 
 
+def rated_criteria(project: Project) -> QuerySet[Criterion]:
+    """Those on a scale. Free text has no verdicts and no figures: no judge, report or known answer is about it."""
+    return current_criteria(project).exclude(scale=Scale.TEXT)
+
+
 def criterion_names(project: Project | int) -> dict[str, str]:
     """By their keys, which also name what judges measure. project: or its id."""
     return dict(Criterion.objects.filter(project=project, is_current=True).values_list("key", "name"))
@@ -34,6 +41,13 @@ def criterion_names(project: Project | int) -> dict[str, str]:
 def one_criterion(project: Project, key: str) -> Criterion:
     refusal = Http404(_("Criterion “%(key)s” not found in this project.") % {"key": key})
     return first_or_raise(current_criteria(project).filter(key=key), refusal)
+
+
+def one_rated_criterion(project: Project, key: str) -> Criterion:
+    """Raises Invalid `free_text` for one that has no figures."""
+    criterion = one_criterion(project, key)
+    require_rated(criterion)
+    return criterion
 
 
 def batches_of(project: Project) -> QuerySet[Batch]:
@@ -157,9 +171,11 @@ def project_named(slug: str) -> Project:
 
 
 def criterion_named(project: Project, key: str) -> Criterion:
-    """The current version of the criterion. Raises Invalid with a sentence that names the known keys."""
+    """The current version of the criterion, for figures. Raises Invalid with a sentence that names the known keys, and
+    for free text."""
     criterion = current_criteria(project).filter(key=key).first()
     if criterion is None:
         known = ", ".join(current_criteria(project).values_list("key", flat=True)) or "none yet"
         raise Invalid("unknown_criterion", f"“{project.slug}” has no criterion “{key}”. Criteria: {known}.")
+    require_rated(criterion)
     return criterion

@@ -189,7 +189,7 @@ def _finish_unchanged(actor: User, task: TaskRow, status: TaskStatus, active_sec
             others_at_work += put_back(task.id)
         if others_at_work == 0 and task.purpose == Purpose.LABEL:
             settle_samples(
-                criterion_ids=[criterion.id for criterion in task.criteria],
+                criterion_ids=[criterion.id for criterion in task.criteria if not criterion.is_text],
                 needed={task.sample_id: task.overlap},
                 batch_id=task.batch_id,
             )

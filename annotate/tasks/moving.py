@@ -12,6 +12,7 @@ from annotate.core.rows import execute, next_position
 from annotate.labels.consensus import settle_samples
 from annotate.models import Batch, Label, Sample, Task, User
 from annotate.models.batch import OPEN_TASK_STATUSES, BatchSample, Purpose, Strategy, TaskStatus
+from annotate.models.project import Scale
 from annotate.projects.read import active_members
 from annotate.samples.read import of_samples, samples_keyed
 from annotate.tasks.assignment import open_load, who_may
@@ -152,7 +153,7 @@ def settle_batch(batch: Batch, samples: Collection[int]) -> int:
     """Works out the verdicts of these samples of the batch, which the caller has locked. Returns how many changed."""
     rows = of_samples(BatchSample.objects.filter(batch=batch), samples)
     return settle_samples(
-        criterion_ids=list(batch.criteria.values_list("id", flat=True)),
+        criterion_ids=list(batch.criteria.exclude(scale=Scale.TEXT).values_list("id", flat=True)),
         needed=dict(rows.values_list("sample_id", "overlap")),
         batch_id=batch.pk,
     )

@@ -17,6 +17,7 @@ from annotate.core.rows import execute, fetch_one
 from annotate.core.units import asks_sql, count_sql, indices_sql
 from annotate.labels.read import ANSWERED
 from annotate.models.batch import OPEN_TASK_STATUSES, BatchStatus, TaskStatus
+from annotate.models.project import Scale
 
 _OPEN = [status.value for status in OPEN_TASK_STATUSES]
 
@@ -28,6 +29,7 @@ class AskedCriterion:
     id: int
     key: str
     unit: str
+    scale: str
     options: list[dict[str, Any]]
     required: bool
     cant_tell: bool
@@ -35,6 +37,10 @@ class AskedCriterion:
     @property
     def levels(self) -> list[Any]:
         return [option["value"] for option in self.options]
+
+    @property
+    def is_text(self) -> bool:
+        return self.scale == Scale.TEXT
 
 
 @dataclass(frozen=True)
@@ -82,7 +88,7 @@ _READ_TASK = f"""
            {indices_sql("claim")}, {count_sql("context")}, {count_sql("fact")}, {count_sql("entity")},
            s.answer IS NOT NULL,
            CASE WHEN %(with_contexts)s THEN s.contexts END,
-           (SELECT jsonb_agg(jsonb_build_array(c.id, c.key, c.unit, c.options, c.required, c.cant_tell)
+           (SELECT jsonb_agg(jsonb_build_array(c.id, c.key, c.unit, c.scale, c.options, c.required, c.cant_tell)
                              ORDER BY bc.position)
               FROM annotate_batchcriterion bc JOIN annotate_criterion c ON c.id = bc.criterion_id
              WHERE bc.batch_id = t.batch_id AND {asks_sql()}),

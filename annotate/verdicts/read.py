@@ -28,6 +28,7 @@ from annotate.labels.settled_read import IS_SINGLE, STANDING, Standing
 from annotate.models import Criterion, Label, Project, Verdict
 from annotate.models.batch import OPEN_TASK_STATUSES_SQL
 from annotate.models.label import DECIDED_METHODS, RULED_METHODS, VerdictMethod, VerdictState
+from annotate.models.project import Scale
 
 # "matters": the samples with the most to decide first, and among those the ones whose votes split most evenly.
 # "sample": in the order of their import.
@@ -299,18 +300,19 @@ def ground_truth(project: Project) -> list[dict[str, Any]]:
         settled=Count("pk", filter=settled),
         **{method.value: Count("pk", filter=settled & Q(method=method)) for method in VerdictMethod},
     )
-    criteria = Criterion.objects.filter(project=project).order_by("position", "-version")
+    criteria = Criterion.objects.filter(project=project).exclude(scale=Scale.TEXT).order_by("position", "-version")
     rows = criteria.values("pk", "key", "name", "version", "is_current")
     counted = [{**row, **counts[row["pk"]]} for row in rows]
     return [row for row in counted if row["is_current"] or row["settled"] or row["waiting"]]
 
 
 def imported_labels(project: Project) -> Sequence[Mapping[str, Any]]:
-    """Labels that were made elsewhere, per criterion."""
+    """Labels that were made elsewhere, per criterion that can have verdicts."""
     return list(
         without_abstentions(
             Label.objects.filter(criterion__project=project, criterion__is_current=True, task__isnull=True)
         )
+        .exclude(criterion__scale=Scale.TEXT)
         .values("criterion__name")
         .annotate(labels=Count("id"), raters=Count("rater", distinct=True))
         .order_by("criterion__position")

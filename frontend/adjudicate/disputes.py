@@ -16,7 +16,7 @@ from annotate.core.errors import Invalid, Refusal
 from annotate.core.units import unit_number, unit_text, unit_title
 from annotate.models import Criterion, Verdict
 from annotate.models.batch import BatchStatus
-from annotate.projects.read import current_criteria
+from annotate.projects.read import rated_criteria
 from annotate.verdicts.adjudication import Accepted, accept_agreed, accept_probable, show_names
 from annotate.verdicts.proposals_read import Preview, agreed, probable
 from annotate.verdicts.read import AGREED, ORDERS, SINGLE, STATES, TO_CHECK, Queue
@@ -218,7 +218,7 @@ def accept(page: ProjectPage) -> HttpResponse:
 
 
 def _criterion(page: ProjectPage, given: dict[str, Any]) -> Criterion:
-    return current_criteria(page.project).get(key=given["criterion"])
+    return rated_criteria(page.project).get(key=given["criterion"])
 
 
 def _preview(page: ProjectPage, method: str, given: dict[str, Any]) -> Preview:

@@ -7,7 +7,7 @@ from django import forms
 from django.utils.translation import gettext_lazy as _
 
 from annotate.models import Criterion, Project
-from annotate.projects.read import current_criteria
+from annotate.projects.read import rated_criteria
 from annotate.verdicts.proposals_read import FEWEST_VOTES
 
 
@@ -71,4 +71,4 @@ class ProbableForm(forms.Form):
 
 
 def _named(project: Project) -> list[tuple[str, str]]:
-    return [(criterion.key, criterion.name) for criterion in current_criteria(project)]
+    return [(criterion.key, criterion.name) for criterion in rated_criteria(project)]

@@ -15,7 +15,7 @@ from annotate.batches.sample_choice import MAX_SEED
 from annotate.core.units import unit_text, unit_title
 from annotate.labels.gold_read import known_answers, to_set_again
 from annotate.models import Criterion, GoldAnswer, Project
-from annotate.projects.read import current_criteria
+from annotate.projects.read import rated_criteria
 from frontend.base.pages import PAGE_SIZE, ProjectPage, RefusalsShown, project_view, status_of
 
 
@@ -35,7 +35,7 @@ class DrawGoldForm(forms.Form):
     def __init__(self, project: Project, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         field = self.fields["criterion"]
-        field.queryset = current_criteria(project)  # type: ignore[attr-defined]
+        field.queryset = rated_criteria(project)  # type: ignore[attr-defined]
         field.label_from_instance = lambda criterion: criterion.name  # type: ignore[attr-defined]
 
 

@@ -17,7 +17,7 @@ from annotate.api.files import as_download, errors_as_csv
 from annotate.core.bodies import one_file, takes_at_most
 from annotate.core.errors import Refusal
 from annotate.core.rows import first_or_raise
-from annotate.files.export_rows import NAMED, NUMBERED, SAMPLES
+from annotate.files.export_rows import NAMED, NUMBERED, SAMPLES, TEXTS
 from annotate.files.fields import IGNORE, METADATA
 from annotate.files.import_engine import NO_PREVIEW, Preview
 from annotate.files.import_jobs import as_it_stands, create_job, preview, start
@@ -26,7 +26,7 @@ from annotate.files.releases import make_release
 from annotate.labels.consensus import settle_imported
 from annotate.models import Criterion, ImportJob, Project
 from annotate.models.transfer import ImportKind, ImportStatus
-from annotate.projects.read import current_criteria
+from annotate.projects.read import rated_criteria
 from annotate.verdicts.read import ground_truth, imported_labels
 from frontend.base.pages import ProjectPage, RefusalsShown, project_view, status_of
 from frontend.data.values import lines
@@ -85,9 +85,15 @@ class ReleaseForm(forms.Form):
     rows = forms.ChoiceField(
         label=gettext_lazy("Content type"),
         required=False,
-        choices=(("", gettext_lazy("Verdicts")), (SAMPLES, gettext_lazy("All samples, as imported"))),
+        choices=(
+            ("", gettext_lazy("Verdicts")),
+            (SAMPLES, gettext_lazy("All samples, as imported")),
+            (TEXTS, gettext_lazy("Free text, one row per label")),
+        ),
         widget=forms.RadioSelect,
-        help_text=gettext_lazy("Sample files can be imported again. TREC qrels contain verdicts only."),
+        help_text=gettext_lazy(
+            "Files of samples and of free text can be imported again. TREC qrels contain verdicts only."
+        ),
     )
     file_format = forms.ChoiceField(label=gettext_lazy("Format"), choices=FORMATS, widget=forms.RadioSelect)
     annotators = forms.ChoiceField(
@@ -128,7 +134,7 @@ class SettleForm(forms.Form):
     def __init__(self, project: Project, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         field = self.fields["criterion"]
-        field.queryset = current_criteria(project)  # type: ignore[attr-defined]
+        field.queryset = rated_criteria(project)  # type: ignore[attr-defined]
         field.label_from_instance = lambda criterion: criterion.name  # type: ignore[attr-defined]
 
 

@@ -18,7 +18,7 @@ from annotate.core.spans import Citation, citations_in
 from annotate.core.units import KIND_ORDER, UnitCount, claims_of, reading_order, unit_anchor, unit_sort_key, units_of
 from annotate.models import Sample
 from annotate.models.sample import AbstainedSource
-from annotate.projects.read import criterion_names, current_criteria, one_sample, samples_matching
+from annotate.projects.read import criterion_names, one_sample, rated_criteria, samples_matching
 from annotate.projects.trail_read import unit_history
 from annotate.samples.abstaining import set_abstained
 from annotate.samples.abstention import is_abstention
@@ -47,7 +47,7 @@ def walk(page: ProjectPage, sample: Sample) -> dict[str, Any] | None:
     number, key = asked.get("disagreement", ""), asked.get("criterion", "")
     if not page.may("reports.read") or not (number.isdecimal() and len(number) <= MOST_DIGITS):
         return None
-    criterion = current_criteria(page.project).filter(key=key).first()
+    criterion = rated_criteria(page.project).filter(key=key).first()
     report = None if criterion is None else report_state(criterion, labels_shown(page), reader=page.user).report
     judges = [] if report is None else report.result["judges"]
     name, measures = asked.get("judge"), asked.get("measures")

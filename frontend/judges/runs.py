@@ -14,7 +14,7 @@ from django.utils.translation import gettext as _
 from annotate.core.blindness import why_held_back
 from annotate.core.units import has_unit, unit_anchor, unit_number, unit_title
 from annotate.models import Criterion, Sample
-from annotate.projects.read import current_criteria
+from annotate.projects.read import rated_criteria
 from annotate.samples.read import samples_named
 from frontend.base.pages import ProjectPage, project_view
 from frontend.judges.run_start import ResumeForm
@@ -60,7 +60,7 @@ def reports_after(page: ProjectPage, run: Run) -> list[tuple[Criterion, str]]:
     """The criteria that the run's version is compared on by name, or all on the same kind of unit when there is none of
     that name; each with the judge's address in an up-to-date report, "" where a new one has to be made first."""
     measures, _coverage = coverage_of([run.version])[run.version.pk]
-    criteria = list(current_criteria(page.project))
+    criteria = list(rated_criteria(page.project))
     held = [one for one in criteria if one.key in {measured.dimension for measured in measures}]
     held = held or [one for one in criteria if one.unit in {measured.unit for measured in measures}]
     found = []

@@ -10,7 +10,7 @@ from django.db.models import Count, F, Func, Q, TextField, Value
 from annotate.core.units import KIND_ORDER
 from annotate.models import Criterion, Project
 from annotate.models.project import UnitKind
-from annotate.projects.read import criterion_names, current_criteria
+from annotate.projects.read import criterion_names, rated_criteria
 from frontend.reports.shown import Shown, shown
 from judges.kinds.registry import kind_named, runnable_kinds
 from judges.models import (
@@ -138,7 +138,7 @@ def _agreement(project: Project) -> dict[str, list[tuple[Criterion, str, Shown]]
     """By judge's name, in the order of the criteria."""
     latest = overview(project)
     said: dict[str, list[tuple[Criterion, str, Shown]]] = {}
-    for criterion in current_criteria(project):
+    for criterion in rated_criteria(project):
         found = latest.get(criterion.pk)
         for row in found.judges if found else ():
             said.setdefault(row["judge"], []).append((criterion, row["dimension"], shown(row["kappa"])))

@@ -16,6 +16,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.csrf import ensure_csrf_cookie
 
 from annotate.core.errors import Refusal
+from annotate.core.scales import MAX_TEXT
 from annotate.core.units import unit_number, unit_text, unit_title
 from annotate.models.batch import OPEN_TASK_STATUSES
 from annotate.projects.accounts import preferences_of
@@ -63,6 +64,7 @@ def workspace(page: ProjectPage) -> HttpResponse:
         "workspace": data,
         "guidelines": render_markdown(page.project.guidelines),
         "keys": preferences.keys_on("workspace"),
+        "most_text": MAX_TEXT,
         "key_rows": key_rows("workspace", preferences.keys_on("workspace")),
         "reasons": _reasons(),
     }

@@ -194,7 +194,9 @@ def criterion(page: ProjectPage, key: str) -> HttpResponse:
     show on it."""
     versions = versions_of(page.project, key)
     standing = requirement_of(versions[0])
-    form = RequirementForm(page.data, initial={name: getattr(standing, name) for name in RequirementForm.base_fields})
+    # Of free text nothing can be required.
+    sent = None if versions[0].is_text else page.data
+    form = RequirementForm(sent, initial={name: getattr(standing, name) for name in RequirementForm.base_fields})
     if form.is_valid():
         with RefusalsShown(form, show=lambda why: form.add_error(why.details["field"], why.details["problem"])):
             require(criterion=versions[0], **form.cleaned_data, actor=page.user)

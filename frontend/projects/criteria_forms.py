@@ -32,7 +32,7 @@ class CriterionForm(forms.Form):
         choices=Scale.choices,
         help_text=_(
             "Binary: two options. Nominal: unordered options. Ordinal: options from worst to best. Interval: "
-            "evenly spaced numbers, or any number if there are no options."
+            "evenly spaced numbers, or any number if there are no options. Free text: own words, without options."
         ),
     )
     prompt = forms.CharField(label=_("Question"), widget=forms.Textarea({"rows": 2}))
@@ -112,7 +112,9 @@ def spec_of(form: CriterionForm, rows: BaseFormSet, standing: Criterion | None =
         for row, value in zip(given, values, strict=True)
     ]
     passing = [value for row, value in zip(given, values, strict=True) if row["passes"]]
-    return {**form.cleaned_data, "options": options, "pass": passing}
+    said = {**form.cleaned_data, "options": options, "pass": passing}
+    # The style sheet hides what free text doesn't have.
+    return {**said, "options": [], "pass": [], "cant_tell": False} if said["scale"] == Scale.TEXT else said
 
 
 def initial_of(criterion: Criterion) -> tuple[dict[str, Any], list[dict[str, Any]]]:

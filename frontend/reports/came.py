@@ -14,8 +14,8 @@ from django.utils.translation import gettext_lazy
 from annotate.batches.declared_draws import declare_draw
 from annotate.batches.draws_read import declared_draw, elsewhere, how_labelled
 from annotate.models.batch import HowDeclared
-from annotate.projects.read import one_criterion
 from frontend.base.pages import ProjectPage, RefusalsShown, project_view, status_of
+from frontend.reports.asked import asked_criterion
 from frontend.reports.in_words import drawn_by_in_words
 
 
@@ -36,7 +36,7 @@ class DeclareForm(forms.Form):
 @project_view("reports", get="reports.read", post="project.change")
 def labels(page: ProjectPage, key: str) -> HttpResponse:
     """GET shows; POST stores an admin's word in place of the one before."""
-    criterion = one_criterion(page.project, key)
+    criterion = asked_criterion(page.project, key)
     declared = declared_draw(criterion)
     said: dict[str, Any] = {"how": HowDeclared.UNKNOWN}
     if declared is not None:

@@ -25,8 +25,8 @@ from annotate.core.scales import as_number
 from annotate.core.text_tables import figure, number
 from annotate.core.texts import is_storable
 from annotate.models import Criterion
-from annotate.projects.read import one_criterion
 from frontend.base.pages import ProjectPage, project_view
+from frontend.reports.asked import asked_criterion
 from frontend.reports.in_words import decision_in_words, drawn_by_in_words, in_words
 from frontend.reports.parts import judge_url
 from frontend.reports.shown import Shown, from_to, percent, shown, shown_share
@@ -359,7 +359,7 @@ def _command(page: ProjectPage, gated: Gate) -> str:
 @project_view("reports", get="test.look", post="test.look")
 def look(page: ProjectPage, key: str) -> HttpResponse:
     """What the look would cost, before it is taken; a POST takes it."""
-    criterion = one_criterion(page.project, key)
+    criterion = asked_criterion(page.project, key)
     given = page.request.POST if page.request.method == "POST" else page.request.GET
     judge, dimension = _named(page, given)
     if page.request.method != "POST":
@@ -392,7 +392,7 @@ def look(page: ProjectPage, key: str) -> HttpResponse:
 @project_view("reports", post="certificates.issue")
 def certify(page: ProjectPage, key: str) -> HttpResponse:
     """Issues the certificate of the look that the form names."""
-    criterion = one_criterion(page.project, key)
+    criterion = asked_criterion(page.project, key)
     try:
         pk = whole_number(page.request.POST.get("look"), "look")
     except Refusal as refusal:

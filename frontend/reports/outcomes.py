@@ -13,9 +13,9 @@ from django.utils.translation import gettext_lazy
 import alignment
 from annotate.batches.draws_read import unlabelled_samples
 from annotate.models import Criterion
-from annotate.projects.read import one_criterion
 from frontend.base.pages import ProjectPage, RefusalsShown, project_view
 from frontend.batches.forms import DrawnBatchForm
+from frontend.reports.asked import asked_criterion
 from frontend.reports.page import frame_context
 from frontend.reports.parts import chosen_judge, judge_url, report_part, switcher
 from judges.models import AlignmentReport
@@ -73,7 +73,7 @@ TITLES = {
 @project_view("reports", get="reports.read", post="batches.change")
 def outcomes(page: ProjectPage, key: str) -> HttpResponse:
     """GET shows; with `passes` also what would be drawn. POST makes a draft batch of the draw that was seen."""
-    criterion = one_criterion(page.project, key)
+    criterion = asked_criterion(page.project, key)
     report = report_state(criterion, reader=page.user).report
     place = None if report is None else chosen_judge(page, report)
     draw = None if report is None or place is None else _Draw(page, criterion, report.result["judges"][place])

@@ -15,9 +15,9 @@ from django.utils.translation import gettext_noop
 from annotate.core.errors import Refusal
 from annotate.core.units import unit_anchor
 from annotate.models import Criterion
-from annotate.projects.read import one_criterion
 from annotate.verdicts.read import SINGLE
 from frontend.base.pages import ProjectPage
+from frontend.reports.asked import asked_criterion
 from frontend.reports.shown import Links
 from judges.models import AlignmentReport
 from judges.reports.read import Labels, report_state
@@ -49,7 +49,7 @@ def report_part(
 ) -> HttpResponse:
     """One page of the latest report, or, where there is none yet, the way to one. `context_of` gives the page's own
     context; Http404 from it is passed on. criterion: an earlier version, whose report is only shown."""
-    current = one_criterion(page.project, key)
+    current = asked_criterion(page.project, key)
     criterion = criterion or current
     labels: Labels = labels_shown(page) if part in _WITH_LABELS else "settled"
     state = report_state(criterion, labels, reader=page.user)

@@ -17,9 +17,9 @@ from django.utils.translation import gettext_lazy
 import alignment
 from annotate.batches.draws_read import draw_progress, unlabelled_samples
 from annotate.models import Criterion
-from annotate.projects.read import one_criterion
 from frontend.base.pages import ProjectPage, RefusalsShown, project_view, status_of
 from frontend.batches.forms import DrawnBatchForm
+from frontend.reports.asked import asked_criterion
 from frontend.reports.page import drawn_context, frame_context, planning_context, strata_context
 from frontend.reports.parts import report_part
 from judges.models import AlignmentReport
@@ -90,7 +90,7 @@ TEMPLATE = "reports/report_planner.html"
 @project_view("reports", get="reports.read", post="batches.change")
 def planner(page: ProjectPage, key: str) -> HttpResponse:
     """GET shows; with `n` also the samples that would be drawn. POST makes a draft batch of the draw that was seen."""
-    criterion = one_criterion(page.project, key)
+    criterion = asked_criterion(page.project, key)
     if page.data is not None:
         return _make(page, criterion, page.data)
     given = page.request.GET

@@ -17,9 +17,9 @@ from django.views.decorators.debug import sensitive_variables
 from django.views.decorators.http import require_safe
 
 from annotate.core.attempts import count_wrong_secret
-from annotate.projects.read import one_criterion
 from frontend.base.pages import ProjectPage, RefusalsShown, project_view, status_of
 from frontend.reports.annotators import matrix_context
+from frontend.reports.asked import asked_criterion
 from frontend.reports.file import report_pdf
 from frontend.reports.first_screen import JudgeInShort, in_a_line
 from frontend.reports.in_words import in_words, plot_in_words
@@ -46,7 +46,7 @@ class ShareForm(forms.Form):
 def share(page: ProjectPage, key: str) -> HttpResponse:
     """The links to reports on the criterion. A POST makes one to the latest report and shows it. No redirect: the link
     is kept nowhere, so only this page has it."""
-    criterion, made = one_criterion(page.project, key), None
+    criterion, made = asked_criterion(page.project, key), None
     report = report_state(criterion, reader=page.user).report
     form = ShareForm(page.data)
     if report is not None and form.is_valid():

@@ -18,10 +18,11 @@ from annotate.batches.write import create_batch
 from annotate.core.errors import Conflict
 from annotate.models import Batch, Criterion, User
 from annotate.models.batch import Came
-from annotate.projects.read import current_criteria, one_criterion
+from annotate.projects.read import rated_criteria
 from frontend.base.pages import ProjectPage, RefusalsShown, project_view, status_of
 from frontend.batches.forms import WhoLabelsForm
 from frontend.reports.annotators import annotators_context, people_matrix
+from frontend.reports.asked import asked_criterion
 from frontend.reports.compare import compare_context
 from frontend.reports.file import report_html, report_pdf
 from frontend.reports.first_screen import FirstScreen, first_screen
@@ -55,7 +56,7 @@ def reports(page: ProjectPage) -> HttpResponse:
         _bring_up_to_date(page)
         return page.redirect("reports")
     latest, looked = overview(page.project), looked_decisions(page.project)
-    found = {criterion: latest.get(criterion.pk) for criterion in current_criteria(page.project)}
+    found = {criterion: latest.get(criterion.pk) for criterion in rated_criteria(page.project)}
     screens = {one: _screen(page, one, row, looked) for one, row in found.items() if row is not None}
     # One scale for all of them: their pictures stand below each other.
     low = min((screen.scale.low for screen in screens.values()), default=0.0)
@@ -71,7 +72,7 @@ def reports(page: ProjectPage) -> HttpResponse:
 
 
 def _bring_up_to_date(page: ProjectPage) -> None:
-    states = [(criterion, report_state(criterion, reader=page.user)) for criterion in current_criteria(page.project)]
+    states = [(criterion, report_state(criterion, reader=page.user)) for criterion in rated_criteria(page.project)]
     old = [criterion for criterion, state in states if state.report is None or state.is_out_of_date]
     asked = sum(ask_for_report(page, criterion) for criterion in old)
     if asked:
@@ -96,7 +97,7 @@ def _screen(page: ProjectPage, criterion: Criterion, found: Overview, looked: Lo
 def report(page: ProjectPage, key: str) -> HttpResponse:
     """The latest report. A POST asks for a new one."""
     if page.request.method == "POST":
-        ask_for_report(page, one_criterion(page.project, key))
+        ask_for_report(page, asked_criterion(page.project, key))
         return HttpResponseRedirect(page.request.get_full_path())
 
     def context(report: AlignmentReport) -> dict[str, Any]:
@@ -120,7 +121,7 @@ def _earlier(page: ProjectPage, key: str) -> Criterion | None:
 @project_view("reports", get="reports.read")
 def status(page: ProjectPage, key: str) -> HttpResponse:
     """What a browser asks for while a report is being made; once it is there, the whole page is asked for."""
-    criterion = one_criterion(page.project, key)
+    criterion = asked_criterion(page.project, key)
     labels = labels_shown(page)
     state = report_state(criterion, labels, reader=page.user)
     context = {"criterion": criterion, "state": state, "report": state.report, "labels": labels}
@@ -208,7 +209,7 @@ def triage(page: ProjectPage, key: str) -> HttpResponse:
     # Annotators read the name: it must not say what a judge said.
     form = WhoLabelsForm(page.project, page.data, initial={"name": _("Samples for human review")})
     if page.data is not None:
-        criterion = one_criterion(page.project, key)
+        criterion = asked_criterion(page.project, key)
         found = _left(page, criterion)
         if found is None:
             said = _("Nothing can be decided automatically, so there is no rest to create a batch of.")

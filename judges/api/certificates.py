@@ -15,7 +15,7 @@ from annotate.core.bodies import MANY_ROWS
 from annotate.core.errors import Invalid
 from annotate.core.permissions import may
 from annotate.core.rows import first_or_raise
-from annotate.projects.read import criterion_named, one_criterion
+from annotate.projects.read import criterion_named, one_rated_criterion
 from judges.api import certificates_serializers as shapes
 from judges.certificates.apply import AppliedBatch, apply_certificate, apply_to_pipeline
 from judges.certificates.gate import Gate, gate
@@ -34,7 +34,7 @@ class RequirementView(ProjectAPIView):
         Of all versions of the criterion. `measure` is the declared endpoint: `kappa`, or `kappa_less_people`, the kappa
         of the judge less that of a person.
         """
-        return requirement_of(one_criterion(self.project, key))
+        return requirement_of(one_rated_criterion(self.project, key))
 
     @answers(shapes.Requirement, takes=shapes.RequirementChange)
     def patch(self, request: Request, data: dict[str, Any], slug: str, key: str) -> Requirement:
@@ -43,7 +43,7 @@ class RequirementView(ProjectAPIView):
         What is left out stays as it is. Looks that are taken from now on use it; what earlier looks decided stays as
         stated. Reports that were made before are out of date.
         """
-        criterion = one_criterion(self.project, key)
+        criterion = one_rated_criterion(self.project, key)
         standing = requirement_of(criterion)
         given = {name: data.get(name, getattr(standing, name)) for name in ("measure", "bar", "risk", "coverage")}
         return require(criterion=criterion, **given, actor=self.user)

@@ -12,7 +12,7 @@ from rest_framework.request import Request
 
 from annotate.api.base import ProjectAPIView
 from annotate.api.schema import Error, answers
-from annotate.projects.read import criterion_named, one_criterion
+from annotate.projects.read import criterion_named, one_rated_criterion
 from annotate.verdicts.evidence_read import agreement
 from judges.api import reports_serializers as shapes
 from judges.certificates.decision_read import rulings_on
@@ -33,7 +33,7 @@ class AgreementView(ProjectAPIView):
         As `manage.py agreement` prints it: percent, kappa, alpha and AC1, each with its interval, or with the reason
         why it is undefined (docs/statistics.md). People have numbers where the project hides names.
         """
-        return agreement(one_criterion(self.project, key), reader=self.user)
+        return agreement(one_rated_criterion(self.project, key), reader=self.user)
 
 
 class AlignmentView(ProjectAPIView):
@@ -52,7 +52,7 @@ class AlignmentView(ProjectAPIView):
         Judges are compared with what people settled. `labels=all`: with all that they labelled.
         """
         settled_only = asked.get("labels", "settled") == "settled"
-        criterion = one_criterion(self.project, key)
+        criterion = one_rated_criterion(self.project, key)
         found = align(criterion, asked.get("judge") or None, stores=False, settled_only=settled_only)
         named = {row["judge"] for row in found["judges"]}
         return {**found, "looks": [one for one in rulings_on(criterion) if one["judge"] in named]}
@@ -68,7 +68,7 @@ class ReportStateView(ProjectAPIView):
         `number` is null when there is none. `is_out_of_date`: something it rests on changed since. `is_pending`: a new
         one is on its way. `labels=all`: of reports that compare judges with all that people labelled.
         """
-        return report_state(one_criterion(self.project, key), asked.get("labels", "settled"), reader=self.user)
+        return report_state(one_rated_criterion(self.project, key), asked.get("labels", "settled"), reader=self.user)
 
 
 class ReportsView(ProjectAPIView):

@@ -11,6 +11,7 @@ from django.utils.translation import gettext as _
 
 import alignment
 from annotate.core.errors import Invalid
+from annotate.core.scales import require_rated
 from annotate.core.trail import note
 from annotate.models import Criterion, Project, User
 from judges.models import Look, Measure, Requirement
@@ -43,6 +44,7 @@ def require(
 
     Raises Invalid, naming the field, for what is no measure or lies outside its range.
     """
+    require_rated(criterion)
     if measure not in Measure.values:
         raise _bad("measure", _("must be one of %(known)s.") % {"known": ", ".join(Measure.values)})
     lowest = LOWEST_BAR[Measure(measure)]

@@ -14,7 +14,7 @@ from django.db.models import Exists, OuterRef
 import alignment
 from annotate.labels.read import counting_labels
 from annotate.models import Criterion
-from annotate.projects.read import current_criteria
+from annotate.projects.read import rated_criteria
 from annotate.samples.read import groups_of, samples_named
 from judges.models import GroupSide, Score, Side
 
@@ -73,7 +73,7 @@ def on_test(criterion: Criterion, names: Collection[str]) -> set[str]:
 
 def on_test_elsewhere(criterion: Criterion, names: Collection[str]) -> set[str]:
     """Those that are on test for another criterion."""
-    others = current_criteria(criterion.project).exclude(pk=criterion.pk)
+    others = rated_criteria(criterion.project).exclude(pk=criterion.pk)
     return set[str]().union(*(on_test(other, names) for other in others))
 
 

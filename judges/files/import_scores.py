@@ -13,6 +13,8 @@ from typing import Any
 from django.db.models import F, Func, TextField, Value
 from django.db.models.functions import Coalesce, Concat
 
+from annotate.core.errors import Invalid
+from annotate.core.scales import require_rated
 from annotate.core.units import asks
 from annotate.files import cells as values
 from annotate.files import copy_into as copying
@@ -29,7 +31,7 @@ from annotate.files.lookup import (
 )
 from annotate.files.problems import RowError
 from annotate.files.streams import NumberedRow
-from annotate.models import Project, Sample
+from annotate.models import Criterion, Project, Sample
 from annotate.samples.read import of_samples
 from judges.files.score_cells import (
     OVERALL,
@@ -165,7 +167,7 @@ class ScoreImporter(Importer):
                 for name, said in (metric_of(row, column) for column in metrics)
             ]
         judge, dimension = judge_of(cells), dimension_of(cells)
-        criterion = self._criteria.get(dimension)
+        criterion = self._criterion(dimension, cells)
         address = unit_of(cells, criterion)
         said = said_of(cells.get("score"), cells.column("score"), status_of(cells), rationale_of(cells), criterion)
         repeat = repeat_of(cells)
@@ -184,7 +186,7 @@ class ScoreImporter(Importer):
             return refused
         attempt(judge_of, cells)
         dimension = attempt(dimension_of, cells)
-        criterion = None if dimension is None else self._criteria.get(dimension)
+        criterion = None if dimension is None else attempt(self._criterion, dimension, cells)
         attempt(unit_of, cells, criterion)
         status = attempt(status_of, cells)
         attempt(rationale_of, cells)
@@ -192,6 +194,16 @@ class ScoreImporter(Importer):
             attempt(said_of, cells.get("score"), cells.column("score"), status, "", criterion)
         attempt(repeat_of, cells)
         return refused
+
+    def _criterion(self, dimension: str, cells: Cells) -> Criterion | None:
+        """The one of that name; None for a measure of the judge's own."""
+        criterion = self._criteria.get(dimension)
+        if criterion is not None:
+            try:
+                require_rated(criterion)
+            except Invalid as error:
+                raise RowError(error.code, error.message, field=cells.column("criterion"), excerpt=dimension) from None
+        return criterion
 
     def _external_id(self, cells: Cells) -> str:
         if "sample_id" in cells:

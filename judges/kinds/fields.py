@@ -9,6 +9,7 @@ from django.utils.translation import gettext as _
 
 from annotate.core.units import KIND_ORDER
 from annotate.models import Criterion, Project, Sample
+from annotate.projects.read import rated_criteria
 from judges.kinds.base import Refused
 
 LONGEST_DIMENSION = 120
@@ -112,10 +113,12 @@ def target(fields: Fields, project: Project, kinds: Collection[str] = KIND_ORDER
         return {"criterion": None, "dimension": dimension, "unit": unit}
     criterion = _criterion(project, key)
     if criterion is None:
-        known = project.criteria.filter(is_current=True).order_by("position").values_list("key", flat=True)
+        known = rated_criteria(project).values_list("key", flat=True)
         raise fields.refuse(
             "criterion", _("Must be one of the project’s criteria: %(keys)s.") % {"keys": ", ".join(known)}
         )
+    if criterion.is_text:
+        raise fields.refuse("criterion", _("“%(key)s” is free text: no judge scores it.") % {"key": criterion.key})
     if criterion.unit not in kinds:
         raise fields.refuse(
             "criterion",

@@ -23,7 +23,7 @@ from annotate.core.units import without_abstentions
 from annotate.labels.read import counting_labels, latest_per_rater, undecided_labels
 from annotate.labels.settled_read import HOLDING, STANDING, unsettled_units, waiting_labels
 from annotate.models import Criterion, Label, Sample, Verdict
-from annotate.projects.read import current_criteria
+from annotate.projects.read import rated_criteria
 from annotate.samples.read import groups_of, samples_named
 from annotate.verdicts.evidence_read import asked
 from annotate.verdicts.ratings_read import UnitKey
@@ -132,7 +132,7 @@ def one_trial(judge: Judge, trial_id: int) -> Trial:
 
 def questions_of(version: JudgeVersion) -> list[Criterion]:
     """The current criteria that the version answers, on which a version can be tried."""
-    criteria = current_criteria(version.judge.project)
+    criteria = rated_criteria(version.judge.project)
     return [criterion for criterion in criteria if dimension_of(criterion, version) is not None]
 
 

@@ -18,7 +18,7 @@ from django.utils.translation import gettext as _
 import alignment
 from annotate.core.blindness import SYSTEM
 from annotate.models import Criterion, Project
-from annotate.projects.read import current_criteria
+from annotate.projects.read import rated_criteria
 from annotate.samples.read import groups_of, samples_named
 from annotate.verdicts.evidence_read import evidence_of
 from judges.core.requirement import endpoint_of
@@ -38,7 +38,7 @@ def full_evidence(
     found = _evidence(criterion, judge_name, stores=stores, settled_only=settled_only)
     if stores and _is_shared(found):
         # What others may measure is closed here: they divide it now, and on the same sides.
-        for other in current_criteria(criterion.project).exclude(pk=criterion.pk):
+        for other in rated_criteria(criterion.project).exclude(pk=criterion.pk):
             _divided(other)
     return open_evidence(criterion, found)
 

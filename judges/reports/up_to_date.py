@@ -28,6 +28,7 @@ from annotate.models import (
     Task,
     Verdict,
 )
+from annotate.models.project import Scale
 from judges.models import AlignmentReport, Judge, JudgeVersion, Requirement, Score
 from judges.reports.read import FIGURES_VERSION, data_version, has_report_on, pending_key
 from judges.reports.requests import request_report
@@ -103,7 +104,7 @@ def _writes() -> int:
 def _changed(before: dict[int, Change], now: datetime) -> dict[int, Change]:
     labels = Label.objects.filter(criterion=OuterRef("pk"))
     found = {}
-    for criterion in Criterion.objects.filter(Exists(labels), is_current=True).order_by("pk"):
+    for criterion in Criterion.objects.filter(Exists(labels), is_current=True).exclude(scale=Scale.TEXT).order_by("pk"):
         version = data_version(criterion)
         if has_report_on(criterion, version):
             continue

@@ -7,7 +7,7 @@ from typing import Any
 from django.core.management.base import CommandError, CommandParser
 
 from annotate.core.errors import Refusal
-from annotate.files.export_rows import CHOICES, SAMPLES
+from annotate.files.export_rows import CHOICES, SAMPLES, TEXTS
 from annotate.files.export_writers import WRITERS
 from annotate.files.releases import make_release, open_release
 from annotate.management.base import OneLineCommand
@@ -25,7 +25,9 @@ class Command(OneLineCommand):
         parser.add_argument("--batch", type=int, help="only this batch")
         parser.add_argument("--include-disputed", action="store_true", help="also unresolved units, without a value")
 
-        parser.add_argument("--samples", action="store_true", help="samples as imported, instead of verdicts")
+        instead = parser.add_mutually_exclusive_group()
+        instead.add_argument("--samples", action="store_true", help="samples as imported, instead of verdicts")
+        instead.add_argument("--texts", action="store_true", help="free text, one row per label, instead of verdicts")
         parser.add_argument(
             "--annotators",
             choices=CHOICES,
@@ -38,7 +40,7 @@ class Command(OneLineCommand):
             "batch": options["batch"],
             "include_disputed": options["include_disputed"],
             "annotators": options["annotators"],
-            "rows": SAMPLES if options["samples"] else None,
+            "rows": SAMPLES if options["samples"] else TEXTS if options["texts"] else None,
         }
         try:
             project = project_named(slug)

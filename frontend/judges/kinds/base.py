@@ -15,7 +15,7 @@ from django.utils.translation import gettext_lazy as _
 
 from annotate.models import Project
 from annotate.models.project import UnitKind
-from annotate.projects.read import current_criteria
+from annotate.projects.read import rated_criteria
 from frontend.base.forms import show_field
 from judges.kinds import local_models
 from judges.models import Endpoint
@@ -177,7 +177,7 @@ class TargetForm(ConfigForm):
     ) -> None:
         """kinds: of units that it can score."""
         super().__init__(project, config, *args, **kwargs)
-        criteria = [one for one in current_criteria(project) if one.unit in kinds]
+        criteria = [one for one in rated_criteria(project) if one.unit in kinds]
         named = [(one.key, f"{one.name} ({one.get_unit_display()})") for one in criteria]
         self.fields["criterion"].choices = [*named, (self.OWN, _("None (custom measure)"))]  # type: ignore[attr-defined]
         units = [(kind, UnitKind(kind).label) for kind in kinds]
@@ -243,7 +243,7 @@ def has_local_model() -> bool:
 
 def first_criterion(project: Project, kinds: Iterable[str]) -> str | None:
     """The project's first criterion on one of these kinds of unit, by the order of the kinds."""
-    criteria = list(current_criteria(project))
+    criteria = list(rated_criteria(project))
     for kind in kinds:
         for criterion in criteria:
             if criterion.unit == kind:

@@ -11,7 +11,7 @@ from django.utils.translation import gettext_lazy as _
 
 from annotate.core.units import KIND_ORDER
 from annotate.models import Project
-from annotate.projects.read import current_criteria
+from annotate.projects.read import rated_criteria
 from frontend.base.forms import show_field
 from frontend.judges.kinds.base import (
     MODEL,
@@ -291,7 +291,7 @@ def group(project: Project) -> Group:
 def _criterion_for(project: Project, template: str, kinds: Sequence[str]) -> str | None:
     """The criterion that asks for what the template does. Parts are asked about in the criterion's own options, so for
     them any criterion will do."""
-    criteria = [one for one in current_criteria(project) if one.unit in kinds]
+    criteria = [one for one in rated_criteria(project) if one.unit in kinds]
     for criterion in criteria:
         if criterion.key == _ASKED_BY.get(template):
             return criterion.key

@@ -10,12 +10,12 @@ if TYPE_CHECKING:
 
 COMMENT = """async () => {
   document.body.innerHTML = '<textarea id="comment"></textarea><button>Elsewhere</button>';
-  const { Comment } = await import("/label/comment.js");
+  const { TypedField } = await import("/label/typed-field.js");
   const field = document.getElementById("comment");
   const saved = [];
   let inHand = { task: 1, step: { key: "claim:0|support" } };
   const save = (step, text) => saved.push([inHand.task, step.key, text]);
-  const comment = new Comment(field, { inHand: () => inHand, save });
+  const comment = new TypedField(field, { inHand: () => inHand, save });
   const type = (text) => {
     field.value += text;
     field.dispatchEvent(new Event("input"));

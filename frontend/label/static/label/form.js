@@ -3,13 +3,17 @@
 import { bdi, byId, say } from "../base/dom.js";
 import { optionKeys } from "../base/keys.js";
 import { optionButton, stepTitle, unitName } from "./render.js";
-import { unitText } from "./steps.js";
+import { isText, textShown, unitText } from "./steps.js";
 
 /** @typedef {import("./steps.js").Step} Step @typedef {import("./steps.js").Label} Label @typedef {import("./steps.js").Task} Task */
 
 const list = byId("form");
 /** By the step's key. @type {Map<string, HTMLElement>} */
 const cards = new Map();
+/** Of the cards whose answer is written. @type {[Step, HTMLTextAreaElement][]} */
+let texts = [];
+/** The sample of the cards. @type {import("./steps.js").Sample|null} */
+let sample = null;
 
 function make(tag, className, ...children) {
   const made = document.createElement(tag);
@@ -21,6 +25,8 @@ function make(tag, className, ...children) {
 /** @param {Task} task @param {Step[]} steps @param {Map<string, Label>} labels @param {string} cantTellKey */
 export function drawForm(task, steps, labels, cantTellKey) {
   cards.clear();
+  texts = [];
+  sample = task.sample;
   steps.forEach((step, i) => cards.set(step.key, card(task, step, steps[i - 1]?.unit !== step.unit, cantTellKey)));
   list.replaceChildren(...cards.values());
   for (const step of steps) drawFormStep(step, labels.get(step.key));
@@ -36,7 +42,7 @@ function card(task, step, first, cantTellKey) {
   const { criterion } = step;
   const prompt = make("p", "form-prompt", bdi(criterion.prompt), " ", make("span", "required", criterion.required ? "" : say("optional")));
   prompt.id = `form-${step.unit}-${criterion.key}`;
-  made.append(prompt, criterion.options.length ? choices(step, prompt.id) : number(step));
+  made.append(prompt, isText(criterion) ? text(step, prompt.id) : criterion.options.length ? choices(step, prompt.id) : number(step));
   if (criterion.cant_tell) made.append(cantTell(cantTellKey));
   return made;
 }
@@ -52,6 +58,13 @@ function choices(step, named) {
 function number(step) {
   const field = Object.assign(make("input", ""), { type: "number", step: "any", autocomplete: "off", ariaLabel: stepTitle(step) });
   return make("p", "form-number", field);
+}
+
+function text(step, named) {
+  const field = Object.assign(make("textarea", "form-text"), { rows: 3, maxLength: byId("text").maxLength, autocomplete: "off" });
+  field.setAttribute("aria-labelledby", named);
+  texts.push([step, field]);
+  return field;
 }
 
 function cantTell(key) {
@@ -74,6 +87,8 @@ export function drawFormStep(step, label) {
     button.setAttribute("aria-checked", String(button.dataset.value === chosen));
     button.tabIndex = button === reachable ? 0 : -1;
   }
+  const words = made.querySelector("textarea");
+  if (words && words !== document.activeElement) words.value = textShown(sample, step, label);
   const field = made.querySelector("input");
   if (field && field !== document.activeElement) field.value = label?.value ?? "";
   const unsure = made.querySelector("[data-cant-tell]");
@@ -97,6 +112,12 @@ export const formOption = (step, key) => cards.get(step.key)?.querySelector(`[da
 /** @param {Step} step @returns {HTMLInputElement|null} */
 export const formNumber = (step) => cards.get(step.key)?.querySelector("input") ?? null;
 
+/** Each card whose answer is written, with its field. */
+export const formTexts = () => texts;
+
+/** @param {Step} step @returns {HTMLTextAreaElement|null} */
+export const formText = (step) => cards.get(step.key)?.querySelector("textarea") ?? null;
+
 /**
  * @param {{go(key: string): void, choose(value: unknown): void, cantTell(): void}} on
  */
@@ -115,6 +136,7 @@ export function bindForm(on) {
     if (event.target.type === "number" && event.target.value !== "") on.choose(event.target.valueAsNumber);
   });
   list.addEventListener("keydown", (event) => {
+    if (event.target.matches("textarea") && event.key === "Escape") event.target.blur();
     if (event.target.type === "number" && (event.key === "Enter" || event.key === "Escape")) event.target.blur();
     const move = { ArrowDown: 1, ArrowUp: -1 }[event.key];
     const group = event.target.closest("[role=radiogroup]");

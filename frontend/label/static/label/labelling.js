@@ -3,7 +3,6 @@
 import { announce } from "../base/announce.js";
 import { byId, say } from "../base/dom.js";
 import { createApi } from "./api.js";
-import { Comment } from "./comment.js";
 import { askReason, askWhichVersion, showFeedback } from "./dialogs.js";
 import * as form from "./form.js";
 import { changedPart, History, saidOf } from "./history.js";
@@ -11,10 +10,12 @@ import { Outbox } from "./outbox.js";
 import { ActivityClock } from "./presence.js";
 import * as page from "./render.js";
 import { choiceAloud, stepAloud, taskAloud } from "./spoken.js";
-import { firstMissing, isDone, neighbourUnit, nextOpen, stepKey, stepsOf } from "./steps.js";
+import { firstMissing, isDone, isText, neighbourUnit, nextOpen, stepKey, stepsOf } from "./steps.js";
 import { Finishes } from "./take-back.js";
 import { Texts } from "./texts.js";
+import { TypedField } from "./typed-field.js";
 import { showUnasked } from "./unasked.js";
+import { Written } from "./written.js";
 
 /** @typedef {import("./steps.js").Task} Task @typedef {import("./steps.js").Step} Step @typedef {import("./steps.js").Label} Label */
 
@@ -43,9 +44,15 @@ export class Workspace {
     this.api = createApi(data);
     this.clock = new ActivityClock();
     this.texts = new Texts(this);
-    this.comment = new Comment(byId("comment"), {
+    this.comment = new TypedField(byId("comment"), {
       inHand: () => this.task && { task: this.task.id, step: this.step },
       save: (step, comment) => comment !== (this.labels.get(step.key)?.comment ?? "") && this.say(step, { comment }),
+    });
+    this.written = new Written({
+      task: () => this.task,
+      step: () => this.step,
+      label: (step) => this.labels.get(step.key),
+      say: (step, value) => this.write(step, value),
     });
     this.outbox = new Outbox({
       userId: data.user_id,
@@ -102,7 +109,7 @@ export class Workspace {
   /** Something else comes first; what is in hand comes after it, as it is now. */
   setAside() {
     if (!this.task) return;
-    this.comment.save();
+    this.saveTyped();
     this.hold({ ...this.task, labels: [...this.labels.values()].filter((label) => label.revision > 0) });
   }
 
@@ -203,7 +210,7 @@ export class Workspace {
     const theirs = new Map(reply.data.task.labels.map((label) => [stepKey(label.unit, label.criterion), label]));
     for (const step of this.steps) {
       // What is being typed builds on what stood there: if that is another by now, saving it will tell.
-      if (pending.has(step.key) || this.comment.isTypedFor(step.key)) continue;
+      if (pending.has(step.key) || this.comment.isTypedFor(step.key) || this.written.isTypedFor(step.key)) continue;
       if (theirs.has(step.key)) this.labels.set(step.key, theirs.get(step.key));
       else this.labels.delete(step.key);
       this.drawState(step);
@@ -227,6 +234,7 @@ export class Workspace {
     this.clock.turnTo(this.step.key);
     page.drawStep(this.task, this.step, this.labels.get(this.step.key));
     this.comment.draw(this.step.key, this.labels.get(this.step.key)?.comment ?? "");
+    this.written.draw(this.step);
     if (this.view === "all") form.turnFormTo(this.step);
     this.texts.showStep();
     this.drawProgress();
@@ -246,7 +254,9 @@ export class Workspace {
   }
 
   drawForm() {
-    if (this.view === "all") form.drawForm(this.task, this.steps, this.labels, this.data.keys.cant_tell[0]);
+    if (this.view !== "all") return;
+    form.drawForm(this.task, this.steps, this.labels, this.data.keys.cant_tell[0]);
+    this.written.bindCards();
   }
 
   switchView() {
@@ -266,7 +276,7 @@ export class Workspace {
   /** @param {number|null} index */
   go(index) {
     if (index === null || !this.task) return;
-    this.comment.save();
+    this.saveTyped();
     this.at = index;
     this.drawStep();
     this.announceStep();
@@ -294,9 +304,29 @@ export class Workspace {
   choose(value) {
     const { step, at } = this;
     if (!this.task) return;
-    this.comment.save();
+    this.saveTyped();
     if (this.labels.get(step.key)?.value !== value) this.say(step, { value, cant_tell: "" });
     this.goOn(at);
+  }
+
+  /** Free text, each time the typing pauses: the step stays in hand. @param {Step} step @param {string|null} value */
+  write(step, value) {
+    this.say(step, { value, cant_tell: "" });
+    this.drawProgress();
+    if (step === this.step) page.drawChoice(this.labels.get(step.key));
+  }
+
+  /** Free text is as it should be. */
+  goOnWritten() {
+    const { at } = this;
+    this.saveTyped();
+    this.goOn(at);
+  }
+
+  /** Says what is being typed, before something else is in hand. */
+  saveTyped() {
+    this.comment.save();
+    this.written.save();
   }
 
   /** After a decision: says which it was, and goes to what is open. @param {number} from */
@@ -313,7 +343,7 @@ export class Workspace {
   async cantTell() {
     const { task, step, at } = this;
     if (!task || !step.criterion.cant_tell) return;
-    this.comment.save();
+    this.saveTyped();
     const reason = await askReason("cant-tell", this.labels.get(step.key)?.cant_tell);
     if (!reason || this.task !== task) return;
     if (this.labels.get(step.key)?.cant_tell !== reason) this.say(step, { value: null, cant_tell: reason });
@@ -347,12 +377,12 @@ export class Workspace {
   }
 
   undo() {
-    this.comment.save();
+    this.saveTyped();
     this.replay("undo", "before");
   }
 
   redo() {
-    this.comment.save();
+    this.saveTyped();
     this.replay("redo", "after");
   }
 
@@ -379,7 +409,7 @@ export class Workspace {
 
   submit() {
     if (!this.task) return;
-    this.comment.save();
+    this.saveTyped();
     const missing = firstMissing(this.steps, this.labels);
     if (missing === null) return this.finish("submit", "");
     announce(say("still_open"));
@@ -389,7 +419,7 @@ export class Workspace {
 
   async skip() {
     if (!this.task) return;
-    this.comment.save();
+    this.saveTyped();
     const { id } = this.task;
     const reason = await askReason("skip");
     if (reason && this.task?.id === id) this.finish("skip", reason);
@@ -454,9 +484,9 @@ export class Workspace {
     this.advance();
   }
 
-  /** The comment that has no task any more, in a sentence. */
+  /** What was being typed and has no task any more, in a sentence. */
   wasWriting() {
-    const text = this.comment.giveUp();
+    const text = [this.comment.giveUp(), this.written.giveUp()].filter(Boolean).join(" ");
     return text && say("had_written", { text });
   }
 
@@ -515,8 +545,9 @@ export class Workspace {
       if (!this.task) void this.fetchWork();
       return;
     }
-    const { comment } = entry.tail ?? entry.head;
-    const words = comment && say("had_written", { text: comment });
+    const { comment, value } = entry.tail ?? entry.head;
+    const typed = [this.isWritten(entry) ? value : "", comment].filter(Boolean).join(" ");
+    const words = typed && say("had_written", { text: typed });
     const refused = [say("refused", { title: entry.title, message: reply.message }), words].filter(Boolean).join(" ");
     if (entry.task !== this.task?.id) return page.notify(refused);
     if (reply.code === "task_released") {
@@ -529,6 +560,12 @@ export class Workspace {
       page.notify(refused);
       void this.refresh(entry.task);
     }
+  }
+
+  /** Whether the label is free text, of the task in hand or one that was finished here. */
+  isWritten(entry) {
+    const task = this.task?.id === entry.task ? this.task : this.finishes.taskOf(entry.task);
+    return Boolean(task?.criteria.some((one) => one.key === entry.criterion && isText(one)));
   }
 
   async reopen(id) {

@@ -8,7 +8,7 @@ import { bdi, byId, element, say, setText } from "../base/dom.js";
 import { optionKeys } from "../base/keys.js";
 import { piecesOf, segments } from "../base/spans.js";
 import { citationsIn, isThere } from "./citations.js";
-import { isDone, tally, unitText } from "./steps.js";
+import { isDone, isText, tally, unitText } from "./steps.js";
 
 /** @typedef {import("./steps.js").Task} Task @typedef {import("./steps.js").Step} Step @typedef {import("./steps.js").Label} Label */
 
@@ -149,13 +149,16 @@ function stepRow(step, before) {
   return element("li", { className: sameUnit ? "" : "step-first", children: [button] });
 }
 
+// Characters of a written answer: the style sheet shows fewer.
+const IN_LIST = 80;
+
 /** @param {Step} step @param {Map<string, Label>} labels */
 export function drawStepState(step, labels) {
   const label = labels.get(step.key);
   const button = stepButtons.get(step.key);
   button.dataset.done = String(isDone(label));
   button.querySelector(".step-value").replaceChildren(
-    isDone(label) ? bdi(label.cant_tell ? say("cant_tell") : valueName(step.criterion, label.value)) : element("span", { className: "visually-hidden", text: say("open") }),
+    isDone(label) ? bdi(label.cant_tell ? say("cant_tell") : valueName(step.criterion, label.value).slice(0, IN_LIST)) : element("span", { className: "visually-hidden", text: say("open") }),
   );
   button.classList.toggle("has-comment", Boolean(label?.comment));
   button.classList.toggle("has-evidence", Boolean(label?.evidence.length));
@@ -243,8 +246,8 @@ function reveal(column, item) {
 function drawOptions(criterion, label) {
   const value = label?.value ?? null;
   const group = byId("options");
-  byId("number-block").hidden = criterion.options.length > 0;
-  byId("number").value = criterion.options.length || value === null ? "" : String(value);
+  byId("number-block").hidden = criterion.options.length > 0 || isText(criterion);
+  byId("number").value = byId("number-block").hidden || value === null ? "" : String(value);
   // Among units of one criterion the buttons stay where and what they are.
   const drawn = JSON.stringify(criterion.options);
   if (group.dataset.drawn !== drawn) {

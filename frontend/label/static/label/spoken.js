@@ -25,11 +25,11 @@ export function stepAloud(task, step, label) {
   const unit = say(`unit_${step.kind}_of`, { n: step.number, of: step.of });
   const text = unitText(task.sample, step);
   const which = text ? say("unit_says", { unit, text: shortened(text) }) : unit;
-  return sentences(which, step.criterion.prompt, isDone(label) ? saidName(step.criterion, label) : "");
+  return sentences(which, step.criterion.prompt, isDone(label) ? shortened(saidName(step.criterion, label)) : "");
 }
 
 /** The choice just made. @param {Step} step @param {Partial<Label>|undefined} label */
-export const choiceAloud = (step, label) => sentences(saidName(step.criterion, label));
+export const choiceAloud = (step, label) => sentences(shortened(saidName(step.criterion, label)));
 
 /** Another sample is on the screen. @param {Task} task */
 export const taskAloud = (task) => sentences(say("next_task"), shortened(task.sample.question));

@@ -61,6 +61,15 @@ export function firstMissing(steps, labels) {
   return i < 0 ? null : i;
 }
 
+/** Whether its answer is the annotator's own words. @param {Criterion} criterion */
+export const isText = (criterion) => criterion.scale === "text";
+
+/** What a field shows of a label that is text. @param {Sample} sample @param {Step} step @param {Label|undefined} label */
+export const textShown = (sample, step, label) => label?.value ?? "";
+
+/** The value that the words in the field are: null for none. @param {Sample} sample @param {Step} step @param {string} words */
+export const textValue = (sample, step, words) => (words.trim() ? words : null);
+
 /** @returns {{done: number, total: number, missing: number}} */
 export function tally(steps, labels) {
   const done = steps.filter((step) => isDone(labels.get(step.key)));

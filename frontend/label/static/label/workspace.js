@@ -7,10 +7,13 @@ import * as form from "./form.js";
 import { Workspace } from "./labelling.js";
 import { startHeartbeat } from "./presence.js";
 import * as page from "./render.js";
-import { stepKey, stepOfUnit } from "./steps.js";
+import { isText, stepKey, stepOfUnit } from "./steps.js";
 
 /** What scrolls the contexts: their column, or on smaller windows the texts as a whole. */
 const scrollable = (column) => (getComputedStyle(column).overflowY === "auto" ? column : column.parentElement);
+
+/** To the field of an answer that is written, as to the first option of one that is chosen. */
+const WRITE_KEY = "1";
 
 /** @param {Workspace} workspace */
 function bind(workspace) {
@@ -33,6 +36,7 @@ function bind(workspace) {
     field.value = key;
     field.focus();
   };
+  const writeText = () => ((all() && form.formText(workspace.step)) || byId("text")).focus();
   const acts = {
     next_unit: next, previous_unit: previous,
     next_step: () => workspace.goStep(1), previous_step: () => workspace.goStep(-1),
@@ -49,7 +53,9 @@ function bind(workspace) {
   bindKeys({
     option: (key) => {
       if (!workspace.task) return undefined;
-      if (!workspace.step.criterion.options.length && /\d/.test(key)) return () => typeNumber(key);
+      const { criterion } = workspace.step;
+      if (isText(criterion)) return key === WRITE_KEY ? writeText : undefined;
+      if (!criterion.options.length && /\d/.test(key)) return () => typeNumber(key);
       const button = optionOf(key);
       return button ? () => pick(button) : undefined;
     },
@@ -99,6 +105,14 @@ function bind(workspace) {
   for (const field of [byId("comment"), byId("number")]) {
     field.addEventListener("keydown", (event) => event.key === "Escape" && field.blur());
   }
+  for (const area of [byId("text"), byId("form")]) {
+    area.addEventListener("keydown", (event) => {
+      if (event.key !== "Enter" || !(event.ctrlKey || event.metaKey) || !event.target.matches("textarea")) return;
+      event.preventDefault();
+      event.target.blur();
+      workspace.goOnWritten();
+    });
+  }
   byId("number-form").addEventListener("submit", (event) => {
     event.preventDefault();
     if (byId("number").value !== "") workspace.choose(byId("number").valueAsNumber);
@@ -113,7 +127,7 @@ function bind(workspace) {
   window.addEventListener("online", wake);
   window.addEventListener("focus", wake);
   document.addEventListener("visibilitychange", wake);
-  window.addEventListener("pagehide", () => workspace.comment.save());
+  window.addEventListener("pagehide", () => workspace.saveTyped());
   window.addEventListener("beforeunload", (event) => {
     if (!workspace.outbox.isKept) event.preventDefault();
   });

@@ -1,15 +1,15 @@
-/** The comment being typed: it belongs to the step and the task that it was begun for, whatever comes on the screen meanwhile. */
+/** Words being typed: they belong to the step and the task that they were begun for, whatever comes on the screen meanwhile. */
 
 /** @typedef {import("./steps.js").Step} Step */
 
 const PAUSE_MS = 700;
 
-export class Comment {
+export class TypedField {
   /** What is typed and not yet said. @type {{task: number, step: Step, timer: number}|null} */ #typing = null;
 
   /**
    * @param {HTMLTextAreaElement} field
-   * @param {{inHand(): {task: number, step: Step}, save(step: Step, comment: string): void}} on
+   * @param {{inHand(): {task: number, step: Step}, save(step: Step, words: string): void}} on
    */
   constructor(field, on) {
     this.field = field;
@@ -32,9 +32,9 @@ export class Comment {
     this.#typing = { ...this.on.inHand(), ...this.#typing, timer: setTimeout(() => this.save(), PAUSE_MS) };
   }
 
-  /** Shows the comment as it is now, unless it is being typed. @param {string} key of its step @param {string} comment */
-  draw(key, comment) {
-    if (!this.isTypedFor(key)) this.field.value = comment;
+  /** Shows the words as they are now, unless they are being typed. @param {string} key of their step @param {string} words */
+  draw(key, words) {
+    if (!this.isTypedFor(key)) this.field.value = words;
   }
 
   /** Says what was typed. */

@@ -1,0 +1,62 @@
+/** Answers that are written and not chosen: free text, in the decision's own field or in the cards of the whole form. */
+
+import { byId } from "../base/dom.js";
+import { formTexts } from "./form.js";
+import { isText, textShown, textValue } from "./steps.js";
+import { TypedField } from "./typed-field.js";
+
+/** @typedef {import("./steps.js").Step} Step @typedef {import("./steps.js").Label} Label @typedef {import("./steps.js").Task} Task */
+
+export class Written {
+  /** In the cards of the whole form. @type {TypedField[]} */ #cards = [];
+
+  /**
+   * @param {{task(): Task|null, step(): Step, label(step: Step): Label|undefined, say(step: Step, value: string|null): void}} on
+   */
+  constructor(on) {
+    this.on = on;
+    this.field = byId("text");
+    this.typed = this.#field(this.field, on.step);
+    this.field.addEventListener("keydown", (event) => event.key === "Escape" && this.field.blur());
+  }
+
+  #field(field, step) {
+    const inHand = () => this.on.task() && { task: this.on.task().id, step: step() };
+    return new TypedField(field, { inHand, save: (about, words) => this.#save(about, words) });
+  }
+
+  #save(step, words) {
+    const value = textValue(this.on.task().sample, step, words);
+    if (value !== (this.on.label(step)?.value ?? null)) this.on.say(step, value);
+  }
+
+  /** @param {Step} step in hand */
+  draw(step) {
+    byId("text-block").hidden = !isText(step.criterion);
+    if (isText(step.criterion)) this.typed.draw(step.key, textShown(this.on.task().sample, step, this.on.label(step)));
+  }
+
+  /** The cards were drawn anew. */
+  bindCards() {
+    this.#cards = formTexts().map(([step, field]) => this.#field(field, () => step));
+  }
+
+  #all() {
+    return [this.typed, ...this.#cards];
+  }
+
+  /** @param {string} key of a step */
+  isTypedFor(key) {
+    return this.#all().some((one) => one.isTypedFor(key));
+  }
+
+  /** Says what was typed. */
+  save() {
+    for (const one of this.#all()) one.save();
+  }
+
+  /** The task is no longer the annotator's: what they were writing. */
+  giveUp() {
+    return this.#all().map((one) => one.giveUp()).filter(Boolean).join(" ");
+  }
+}
