@@ -145,11 +145,12 @@ class InviteCreated(Invite):
     mailed = s.BooleanField(help_text="Whether the link went out by mail.")
 
 
-class PreferencesShape(Shape, of=Kept, shows="hotkeys single_keys view markers"):
+class PreferencesShape(Shape, of=Kept, shows="hotkeys single_keys view markers introduced"):
     hotkeys = Of("Action and the key that you chose for it.")
     single_keys = Of("Whether keys that are characters do anything.")
     view = s.ChoiceField(["one", "all"], help_text="One question at a time, or all at once.")
     markers = Of("Whether invisible characters are marked.")
+    introduced = Of("Whether you have seen, or skipped, the introduction to labelling.")
 
 
 class Me(Shape):
@@ -163,6 +164,7 @@ class PreferencesChange(Shape, required=""):
     single_keys = s.BooleanField(allow_null=True)
     view = s.ChoiceField(["one", "all"], allow_null=True)
     markers = s.BooleanField(allow_null=True)
+    introduced = s.BooleanField(allow_null=True)
 
 
 class MeChange(Shape):

@@ -31,12 +31,14 @@ class Preferences:
     single_keys: whether keys that are characters do anything (WCAG 2.1.4).
     view: one question at a time, or all of them at once.
     markers: whether invisible characters are marked.
+    introduced: whether the user has seen, or skipped, the introduction to labelling.
     """
 
     hotkeys: dict[str, str]
     single_keys: bool = True
     view: str = "one"
     markers: bool = False
+    introduced: bool = False
 
     def keys_on(self, page: str) -> dict[str, list[str]]:
         """Of a page (annotate.core.hotkeys.PAGE_ACTIONS): action -> the keys that do it."""
@@ -119,7 +121,7 @@ def _option_with_key(user: User, wanted: set[str]) -> tuple[str, str] | None:
 
 def _check_flag(value: Any, user: User) -> bool:
     if not isinstance(value, bool):
-        raise Invalid("bad_preference", _("single_keys and markers: must be true or false."))
+        raise Invalid("bad_preference", _("single_keys, markers and introduced: must be true or false."))
     return value
 
 
@@ -129,7 +131,13 @@ def _check_view(value: Any, user: User) -> str:
     return value
 
 
-_CHECKS = {"hotkeys": _check_hotkeys, "single_keys": _check_flag, "view": _check_view, "markers": _check_flag}
+_CHECKS = {
+    "hotkeys": _check_hotkeys,
+    "single_keys": _check_flag,
+    "view": _check_view,
+    "markers": _check_flag,
+    "introduced": _check_flag,
+}
 
 
 def choose_language(*, user: User, language: str) -> None:

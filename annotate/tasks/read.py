@@ -18,7 +18,7 @@ from annotate.core.errors import Invalid
 from annotate.core.permissions import no_such_task
 from annotate.core.rows import fetch_all, fetch_one, first_or_raise
 from annotate.core.units import asks_sql, indices_sql
-from annotate.models import Batch, Project, Task, User
+from annotate.models import Batch, Label, Project, Task, User
 from annotate.models.batch import OPEN_TASK_STATUSES, OPEN_TASK_STATUSES_SQL, BatchStatus, Purpose, Strategy, TaskStatus
 
 # Everything the workspace needs for one task, in one statement: the labelling loop passes here at every submit. Left
@@ -108,6 +108,11 @@ def may_change(task: Task) -> bool:
     """Whether its annotator may take it back (annotate.tasks.write.reopen_task)."""
     shown = task.purpose == Purpose.GOLD and task.batch.gold_feedback and task.status == TaskStatus.SUBMITTED
     return task.batch.status == BatchStatus.OPEN and not shown
+
+
+def has_labelled(user: User) -> bool:
+    """Anything, in any project."""
+    return Label.objects.filter(task__annotator=user).exists()
 
 
 def is_own_task(user: User, project: Project, task_id: int) -> bool:

@@ -90,6 +90,7 @@ class ProjectPage:
             "project": self.project,
             "role": self.role,
             **project_nav(self.project, self.role, self.section),
+            "may_label": self.may("work.label"),
         }
         return render(self.request, template, {**shared, **(context or {})}, status=status)
 

@@ -20,7 +20,15 @@ from annotate.core.scales import MAX_TEXT
 from annotate.core.units import unit_number, unit_text, unit_title
 from annotate.models.batch import OPEN_TASK_STATUSES
 from annotate.projects.accounts import preferences_of
-from annotate.tasks.read import finished_tasks, is_own_task, may_change, next_task, own_task, work_progress
+from annotate.tasks.read import (
+    finished_tasks,
+    has_labelled,
+    is_own_task,
+    may_change,
+    next_task,
+    own_task,
+    work_progress,
+)
 from annotate.tasks.write import reopen_task
 from annotate.verdicts.adjudication import mark_read
 from annotate.verdicts.lessons_read import Lesson, Lessons
@@ -28,13 +36,15 @@ from frontend.base.forms import WorkSearch
 from frontend.base.help import render_markdown
 from frontend.base.hotkeys import key_rows
 from frontend.base.pages import ProjectPage, project_view, word
+from frontend.label.practice import practice
 
 
 @never_cache
 @ensure_csrf_cookie
 @project_view("label", get="work.label")
 def workspace(page: ProjectPage) -> HttpResponse:
-    """`?batch=3`: only that batch. `?task=17`: that one of one's own first."""
+    """`?batch=3`: only that batch. `?task=17`: that one of one's own first. `?introduction=1`: a practice sample before
+    all others, as at the first visit."""
     number = _whole_number(page.request.GET.get("batch"))
     wanted = _whole_number(page.request.GET.get("task"))
     work: dict[str, Any] = {"user": page.user, "project": page.project, "batch_number": number}
@@ -60,6 +70,10 @@ def workspace(page: ProjectPage) -> HttpResponse:
         "next": next_task(**work, exclude=[task["id"]]) if task else None,
         "progress": work_progress(**work),
     }
+    asked = "introduction" in page.request.GET
+    is_new = task is not None and not preferences.introduced and not has_labelled(page.user)
+    if wanted is None and (asked or is_new):
+        data["introduction"] = practice()
     context = {
         "workspace": data,
         "guidelines": render_markdown(page.project.guidelines),

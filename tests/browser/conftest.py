@@ -56,7 +56,12 @@ class Desk:
 @pytest.fixture
 def desk(transactional_db: None) -> Desk:
     """A project with three samples of two claims each in an open batch; Ana and Ben both label all of them."""
-    people = {name: User.objects.create(username=name, password=_hashed(f"{name}-long-password")) for name in _PEOPLE}
+    people = {
+        name: User.objects.create(
+            username=name, password=_hashed(f"{name}-long-password"), preferences={"introduced": True}
+        )
+        for name in _PEOPLE
+    }
     project = create_project(slug="desk", spec={"name": "Desk", "criteria": [SUPPORT]}, created_by=people["alma"])
     set_member(project=project, user=people["remy"], role="reviewer")
     for name in ("ana", "ben"):
@@ -106,7 +111,7 @@ def set_table(transactional_db: None, live_app: LiveApp, new_page: Callable[...,
     """`set_table(contexts=[…], …)`: Ana's workspace with a sample of these fields, open at its first step."""
 
     def make(*, criteria: Sequence[dict[str, Any]] = (SUPPORT, RELEVANCE), browser: Any = None, **fields: Any) -> Table:
-        ana = User.objects.create_user("ana")
+        ana = User.objects.create_user("ana", preferences={"introduced": True})
         project = create_project(slug="desk", spec={"name": "Desk", "criteria": list(criteria)})
         set_member(project=project, user=ana, role="annotator")
         if "contexts" in fields:

@@ -60,6 +60,7 @@ PAGES = [
     ("alma remy ana", "/p/demo/"),
     ("alma", "/p/bare/"),
     ("ana", "/p/demo/label/"),
+    ("ana", "/p/demo/label/?introduction=1"),
     ("ana", "/p/stages/label/?task={returned_task}"),
     ("ana", "/p/stages/label/?task={number_task}"),
     ("ana", "/p/bare/label/"),
@@ -713,6 +714,7 @@ def test_claims_that_another_reviewer_changed(look: Visit) -> None:
         ("remy", "/p/demo/adjudicate/{verdict}/", "light"),
         ("ana", "/p/demo/label/", "light"),
         ("ana", "/p/demo/label/", "dark"),
+        ("ana", "/p/demo/label/?introduction=1", "dark"),
     ],
 )
 @pytest.mark.parametrize("width", [1280, 320])

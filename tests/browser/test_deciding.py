@@ -260,7 +260,7 @@ def test_all_questions_at_once(desk: Desk, live_app: LiveApp, desk_page: Page) -
     # Remembered with the person.
     open_workspace(desk_page, live_app)
     assert desk_page.locator(".form-step").count() == 2
-    assert User.objects.get(pk=desk.ana.pk).preferences == {"view": "all"}
+    assert User.objects.get(pk=desk.ana.pk).preferences == {"introduced": True, "view": "all"}
     press(desk_page, "a")
     assert desk_page.locator("#options").is_visible()
 
@@ -356,7 +356,7 @@ def test_keys_of_ones_own(desk: Desk, live_app: LiveApp, new_page: Callable[...,
     page.goto(f"{live_app.url}/account/keys/")
     page.get_by_role("button", name="Reset to defaults").click()
     page.wait_for_selector(".callout-success")
-    assert User.objects.get(pk=desk.ana.pk).preferences == {}
+    assert User.objects.get(pk=desk.ana.pk).preferences == {"introduced": True}
 
 
 def test_single_keys_can_be_switched_off_for_good(desk: Desk, live_app: LiveApp, new_page: Callable[..., Page]) -> None:

@@ -163,7 +163,10 @@ def _label_everything(page: Page, missed: set[int]) -> None:
     page.goto("/")
     page.get_by_role("link", name="labelling").first.focus()
     page.keyboard.press("Enter")
-    page.wait_for_selector("#work:not([hidden])")
+    # The first time it begins with a practice sample.
+    page.wait_for_selector('html[data-task-id="-1"]')
+    page.keyboard.press("Escape")
+    page.wait_for_selector('html[data-stage="task"]:not([data-task-id="-1"])')
     for _ in range(SAMPLES):
         task = page.evaluate("document.documentElement.dataset.taskId")
         text = page.inner_text("#work")

@@ -12,7 +12,7 @@ from annotate.projects.accounts import change_preferences, preferences_of
 from annotate.projects.criteria import add_criteria
 from tests.annotate.factories import TRISTATE, World
 
-USUAL = {"hotkeys": {}, "single_keys": True, "view": "one", "markers": False}
+USUAL = {"hotkeys": {}, "single_keys": True, "view": "one", "markers": False, "introduced": False}
 
 
 def test_the_usual_keys_do_not_collide() -> None:
@@ -35,6 +35,7 @@ def test_what_is_named_changes_and_null_brings_back_the_usual(world: World) -> N
         "single_keys": False,
         "view": "all",
         "markers": False,
+        "introduced": False,
     }
     keys = changed.keys_on("workspace")
     assert (keys["skip"], keys["undo"], keys["next_unit"]) == (["w"], ["q"], ["n", "j"])
@@ -85,6 +86,7 @@ def test_the_usual_key_is_nothing_to_remember(world: World) -> None:
         ({"hotkeys": {"next_unit": "d"}}, "hotkey_taken"), ({"hotkeys": {"start": "3"}}, "hotkey_of_option"),
         ({"hotkeys": {"skip": "w", "undo": "w"}}, "hotkey_taken"), ({"hotkeys": {"skip": "u"}}, "hotkey_taken"),
         ({"single_keys": "no"}, "bad_preference"), ({"markers": 1}, "bad_preference"),
+        ({"introduced": "yes"}, "bad_preference"),
         ({"view": "two"}, "bad_preference"), ({"view": []}, "bad_preference"),
         ({"view": "all", "hotkeys": {"skip": "n"}}, "hotkey_taken"),
     ],

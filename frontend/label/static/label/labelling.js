@@ -35,6 +35,7 @@ export class Workspace {
   asking = false;
   /** A person is being asked which version counts. */ settling = false;
   history = new History();
+  /** While the introduction runs: takes what would be stored. @type {import("./introduction.js").Practice|null} */ practice = null;
 
   constructor(data) {
     this.data = data;
@@ -75,6 +76,18 @@ export class Workspace {
         refused: (reply) => page.notify(reply.message || say("back_away")),
       },
     });
+  }
+
+  /** A practice sample before all others. @param {Task} task @param {import("./introduction.js").Practice} practice */
+  practise(task, practice) {
+    const { outbox } = this;
+    Object.assign(this, { practice, outbox: practice });
+    this.drawView();
+    this.show(task);
+    return () => {
+      Object.assign(this, { practice: null, outbox, task: null });
+      this.start();
+    };
   }
 
   start() {
@@ -271,6 +284,7 @@ export class Workspace {
 
   drawProgress() {
     page.drawProgress(this.steps, this.labels, this.progress);
+    this.practice?.follow(this.steps, this.labels);
   }
 
   /** @param {number|null} index */
@@ -428,6 +442,7 @@ export class Workspace {
   /** Tells the admin that something is wrong with the sample. @param {string} [given] when it is sent again */
   async flag(given) {
     if (!this.task) return;
+    if (this.practice) return page.hint(say("practice"));
     const { id } = this.task;
     const reason = given ?? (await askReason("flag"));
     if (reason) await this.sendFlag(id, reason);
@@ -442,6 +457,7 @@ export class Workspace {
   }
 
   finish(action, reason) {
+    if (this.practice) return void this.practice.finished(action);
     const { id } = this.task;
     this.finishes.add({ task: { ...this.task, labels: [...this.labels.values()] }, action });
     byId("back").hidden = false;
@@ -517,16 +533,15 @@ export class Workspace {
 
   onFinished(entry, reply) {
     this.finishes.answered(entry.task);
-    this.showFeedback(entry.task, reply.data.feedback);
+    void this.showFeedback(this.finishes.taskOf(entry.task), reply.data.feedback);
     const ours = entry.scope === this.scope;
     this.take(ours ? reply.data.next : null);
     // Nothing (new) came with the reply: this batch may be through, but another one may wait.
     if (ours && !(this.task && this.held)) void this.fetchWork();
   }
 
-  /** Known answers come with the reply to a submission, where the batch shows them. */
-  showFeedback(id, feedback) {
-    const task = this.finishes.taskOf(id);
+  /** Known answers come with the reply to a submission, where the batch shows them. @param {Task|undefined} task */
+  async showFeedback(task, feedback) {
     if (!feedback.length || !task) return;
     const steps = new Map(stepsOf(task).map((step) => [step.key, step]));
     const rows = feedback.flatMap(({ unit, criterion, yours, answer, reason }) => {
@@ -534,7 +549,7 @@ export class Workspace {
       const name = (value) => page.valueName(step.criterion, value);
       return step ? [{ title: page.stepTitle(step), yours: name(yours), answer: name(answer), reason, same: yours === answer }] : [];
     });
-    if (rows.length) void showUnasked(() => showFeedback(rows));
+    if (rows.length) await showUnasked(() => showFeedback(rows));
   }
 
   onRefused(entry, reply) {

@@ -96,6 +96,11 @@ export class Outbox {
     return [...this.#entries.values()].filter((entry) => entry.kind === "label").filter((entry) => entry.task === task);
   }
 
+  /** Whether anything waits to be sent, or could not be read. */
+  get holds() {
+    return this.#entries.size + this.broken.length > 0;
+  }
+
   /** @returns {FinishEntry[]} */
   get finishing() {
     return [...this.#entries.values()].filter((entry) => entry.kind === "finish");

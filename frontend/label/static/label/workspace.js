@@ -4,6 +4,7 @@ import { byId, say } from "../base/dom.js";
 import { actsByKey, bindKeys, switchShortcuts } from "../base/keys.js";
 import { bindGuidelines, guidelinesInHand, prepareDialogs, showHelp, toggleGuidelines } from "./dialogs.js";
 import * as form from "./form.js";
+import { introduce } from "./introduction.js";
 import { Workspace } from "./labelling.js";
 import { startHeartbeat } from "./presence.js";
 import * as page from "./render.js";
@@ -143,4 +144,6 @@ prepareDialogs({
   },
 });
 bind(workspace);
-workspace.start();
+// Work that waits to be sent comes first.
+if (data.introduction && !workspace.outbox.holds) introduce(workspace);
+else workspace.start();
