@@ -173,7 +173,9 @@ def make_project(
     from annotate.projects.write import create_project, set_member
 
     project: Project = create_project(slug=slug, spec={"name": slug, "criteria": list(criteria)})
-    users = [User.objects.create_user(f"{slug}-{number}") for number in range(annotators)]
+    users = [
+        User.objects.create_user(f"{slug}-{number}", preferences={"introduced": True}) for number in range(annotators)
+    ]
     for user in users:
         set_member(project=project, user=user, role=Role.ANNOTATOR)
     import_rows(project, "samples", samples, folder)

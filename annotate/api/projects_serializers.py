@@ -44,11 +44,15 @@ class Option(Stored):
     help = s.CharField(required=False)
 
 
+class Choice(Option):
+    meaning = s.CharField(help_text="pass, fail, undecided (it can't be judged), or empty.")
+
+
 class AskedCriterion(Shape, of=models.Criterion, shows="key name unit scale prompt help required cant_tell options"):
     unit = Of("claim, context, fact, entity, answer or sample")
     scale = Of("binary, nominal, ordinal or interval")
     cant_tell = Of("Whether “can't tell” is an answer.")
-    options = Option(many=True)
+    options = Choice(many=True, help_text="As annotators see them: the best one first.")
 
 
 class Criterion(
@@ -57,7 +61,8 @@ class Criterion(
     shows="key version name unit scale prompt help options pass required cant_tell",
     named={"pass": s.ListField(child=Value(), source="passes")},
 ):
-    pass
+    # In the order of the scale, without meanings.
+    options = Option(many=True)  # type: ignore[assignment]
 
 
 class ProjectListed(Shape, of=models.Project, shows="slug name role"):

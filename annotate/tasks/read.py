@@ -14,6 +14,7 @@ from django.http import Http404
 from django.utils.translation import gettext as _
 
 from annotate.core.blindness import Reader, may_know_names, samples_still_to_label
+from annotate.core.choices import choices
 from annotate.core.errors import Invalid
 from annotate.core.permissions import no_such_task
 from annotate.core.rows import fetch_all, fetch_one, first_or_raise
@@ -45,7 +46,8 @@ _PAYLOAD = f"""
       'criteria', (
         SELECT coalesce(json_agg(json_build_object(
                  'key', c.key, 'name', c.name, 'unit', c.unit, 'scale', c.scale, 'prompt', c.prompt, 'help', c.help,
-                 'required', c.required, 'cant_tell', c.cant_tell, 'options', c.options) ORDER BY bc.position), '[]')
+                 'required', c.required, 'cant_tell', c.cant_tell, 'options', c.options,
+                 'passes', c.passes) ORDER BY bc.position), '[]')
           FROM annotate_batchcriterion bc JOIN annotate_criterion c ON c.id = bc.criterion_id
          WHERE bc.batch_id = b.id AND {asks_sql()}),
       'labels', (
@@ -66,7 +68,17 @@ _PAYLOAD = f"""
 def read_payload(where: str, **given: Any) -> dict[str, Any] | None:
     """The task `t` that this names, as the workspace needs it, or None."""
     row = fetch_one(_PAYLOAD + where, given)
-    return json.loads(row[0]) if row else None
+    if row is None:
+        return None
+    task: dict[str, Any] = json.loads(row[0])
+    for criterion in task["criteria"]:
+        criterion["options"] = choices(
+            unit=criterion["unit"],
+            scale=criterion["scale"],
+            options=criterion["options"],
+            passes=criterion.pop("passes"),
+        )
+    return task
 
 
 _OWN = """

@@ -12,6 +12,7 @@ from django.http import HttpResponse, HttpResponseRedirect, QueryDict
 from django.utils.html import format_html
 from django.utils.translation import gettext as _
 
+from annotate.core.choices import choices_of
 from annotate.core.errors import Conflict, Refusal, Stale
 from annotate.core.units import claims_of, unit_number, unit_text, unit_title
 from annotate.models import Criterion, Verdict
@@ -223,7 +224,7 @@ def _show(
         ],
         "rest": _rest(found),
         "judges": judges_on(verdict, reader=page.user) if page.project.show_judges else [],
-        "options": [{**o, "chosen": str(o["value"]) == str(chosen)} for o in criterion.options],
+        "options": [{**option, "chosen": str(option["value"]) == str(chosen)} for option in choices_of(criterion)],
         "verdict_word": _said(criterion, verdict.value),
         "form": form,
         "returning": returning,

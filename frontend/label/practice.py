@@ -1,4 +1,4 @@
-"""A practice sample of our own, for an annotator's first visit, in the language of the page. No label of it is stored."""
+"""A practice sample of our own, for an annotator's first visit, in the language of the page. No label is stored."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from typing import Any
 
 from django.utils.translation import gettext as _
 
+from annotate.core.choices import choices
 from annotate.projects.builtin_criteria import builtin_in_language
 
 # No task of the database has it.
@@ -24,7 +25,10 @@ def practice() -> dict[str, Any]:
         "contradicted": _("Context 2: a loan can be renewed only twice."),
     }
     support = builtin_in_language("support")
-    asked = {name: support[name] for name in ("key", "name", "unit", "scale", "prompt", "help", "options")}
+    asked = {name: support[name] for name in ("key", "name", "unit", "scale", "prompt", "help")}
+    asked["options"] = choices(
+        unit=support["unit"], scale=support["scale"], options=support["options"], passes=support["pass"]
+    )
     task = {
         "id": PRACTICE_ID,
         "status": "pending",

@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import expect
 
 from annotate.models import Label, User
-from tests.browser.conftest import Desk
+from tests.browser.conftest import Desk, Table
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
@@ -142,3 +142,26 @@ def test_nothing_of_it_is_in_the_page_of_those_who_have_labelled(
     page.wait_for_selector(REAL)
     assert page.locator("#introduction").count() == 0
     assert "introduction" not in page.evaluate("JSON.parse(document.getElementById('workspace-data').textContent)")
+
+
+GRADED = {
+    "key": "help",
+    "unit": "context",
+    "scale": "ordinal",
+    "prompt": "How much does this context help?",
+    "options": [{"value": 0, "label": "Not at all"}, {"value": 1, "label": "Partly"}, {"value": 2, "label": "Fully"}],
+    "pass": [2],
+}
+
+
+@pytest.mark.parametrize("view", ["one", "all"])
+def test_key_1_is_the_best_option_and_each_says_what_it_means(set_table: Callable[..., Table], view: str) -> None:
+    table = set_table(criteria=[GRADED], contexts=["It opens at nine."])
+    if view == "all":
+        table.page.keyboard.press("a")
+    options = table.page.locator("#options .option" if view == "one" else "#form .option")
+    expect(options.locator(".option-label")).to_have_text(["Fully", "Partly", "Not at all"])
+    signs = options.evaluate_all("all => all.map(one => getComputedStyle(one, '::after').content[1])")
+    assert signs == ["+", "−", "−"]
+    table.page.keyboard.press("1")
+    assert table.labels()["context:0"].value == 2

@@ -123,4 +123,5 @@ def test_two_changes_at_once_are_both_kept(world: World) -> None:
     )
     assert asdict(preferences_of(User.objects.get(pk=world.ann.pk))) == {
         "hotkeys": {"skip": "w"}, "single_keys": False, "view": "all", "markers": True,
+        "introduced": False,
     }  # fmt: skip

@@ -265,7 +265,7 @@ function drawOptions(criterion, label) {
 export function optionButton(option, key) {
   const words = element("span", { className: "option-words", children: [element("span", { className: "option-label", children: [bdi(option.label)] })] });
   if (option.help) words.append(element("span", { className: "option-help", children: [bdi(option.help)] }));
-  const button = element("button", { type: "button", className: "option", data: { value: JSON.stringify(option.value), key }, children: [words] });
+  const button = element("button", { type: "button", className: "option", data: { value: JSON.stringify(option.value), key, meaning: option.meaning ?? "" }, children: [words] });
   if (key) button.prepend(element("kbd", { text: key, ariaHidden: "true" }));
   if (key) button.setAttribute("aria-keyshortcuts", key);
   button.setAttribute("role", "radio");

@@ -1,7 +1,7 @@
 /**
  * What there is to decide in a task, in which order, and what is still open. Pure functions.
  *
- * @typedef {{value: unknown, label: string, hotkey?: string, help?: string}} Option
+ * @typedef {{value: unknown, label: string, hotkey?: string, help?: string, meaning?: ""|"pass"|"fail"|"undecided"}} Option
  * @typedef {{key: string, name: string, unit: string, scale: string, prompt: string, help: string, required: boolean, cant_tell: boolean, options: Option[]}} Criterion
  * @typedef {{question: string, answer: string|null, answer_b: string|null, reference: string|null, abstained: boolean|null, contexts: {id: string|null, text: string}[],
  *   claims: import("../base/spans.js").Claim[], key_facts: string[], entities: string[]}} Sample
