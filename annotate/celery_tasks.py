@@ -11,6 +11,7 @@ from typing import Any
 from celery import shared_task
 
 from annotate.files import releases
+from annotate.projects import deletion
 from annotate.tasks.mail import send_batch_opened, send_task_returned
 
 # Seconds until a mail that couldn't be sent is tried again; less than the broker's visibility timeout.
@@ -20,6 +21,12 @@ _MAIL_RETRIES = (60, 300, 600, 600)
 @shared_task(name="annotate.tasks.note_download")
 def note_download(release_id: int, actor_id: int, at: str) -> None:
     releases.note_download(release_id, actor_id, at)
+
+
+@shared_task(name="annotate.tasks.look_for_deletions")
+def look_for_deletions() -> None:
+    """Asked for when a deletion begins, and by every worker each few seconds (config.celery)."""
+    deletion.look_for_deletions()
 
 
 @shared_task(name="annotate.tasks.mail_batch_opened", bind=True, max_retries=len(_MAIL_RETRIES))

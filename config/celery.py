@@ -68,6 +68,7 @@ class Look(bootsteps.StartStopStep):
     def start(self, parent: Any) -> None:
         for task, seconds in (
             ("judges.tasks.look_for_runs", settings.RUNS_LOOK_SECONDS),
+            ("annotate.tasks.look_for_deletions", settings.DELETIONS_LOOK_SECONDS),
             ("judges.tasks.look_for_reports", settings.REPORTS_LOOK_SECONDS),
         ):
             self._look(task, seconds)

@@ -18,7 +18,7 @@ _ADMIN = frozenset({Role.ADMIN.value})
 ROLES_FOR: dict[str, frozenset[str]] = {
     "project.read": _ALL,  # name, guidelines, criteria
     "project.change": _ADMIN,
-    "project.manage": _ADMIN,  # duplicate it, archive it, and take it back
+    "project.manage": _ADMIN,  # duplicate, archive, restore and delete it
     "audit.read": _ADMIN,  # who said and did what: names, labels, verdicts
     "members.read": _ADMIN,
     "members.change": _ADMIN,
@@ -65,6 +65,13 @@ class Archived(PermissionDenied):
 
     def __init__(self) -> None:
         super().__init__(_("This project is archived: it can be read, but not changed."))
+
+
+class BeingDeleted(PermissionDenied):
+    code = "being_deleted"
+
+    def __init__(self) -> None:
+        super().__init__(_("This project is being deleted with all its data."))
 
 
 class MembershipEnded(PermissionDenied):
@@ -124,8 +131,8 @@ def project_for(user: User, slug: str, action: str) -> tuple[Project, str]:
     """The project and the user's role in it, if they may.
 
     Raises Http404 for strangers, in the same words as for a project that does not exist, PermissionDenied for members
-    whose role is not enough, Archived for what changes an archived project, and MembershipEnded for those who are
-    members no more.
+    whose role is not enough, Archived for what changes an archived project, BeingDeleted for all of a project that is
+    about to go, and MembershipEnded for those who are members no more.
     """
     project = Project.objects.filter(slug=slug).first()
     role = role_of(user, project) if project else None
@@ -133,6 +140,8 @@ def project_for(user: User, slug: str, action: str) -> tuple[Project, str]:
         raise MembershipEnded
     if project is None or role is None:
         raise Http404(_("Project not found, or you are not a member."))
+    if project.deleting_at is not None:
+        raise BeingDeleted
     if not may(role, action):
         raise PermissionDenied(_("Your role in this project doesn’t allow this."))
     if not may_in(project, role, action):

@@ -41,7 +41,7 @@ def to_do(besides: set[uuid.UUID]) -> list[uuid.UUID]:
     busy = advisory.importing_projects()
     held = _held()
     found: list[uuid.UUID] = []
-    jobs = ImportJob.objects.filter(status__in=TO_DO).order_by("created_at")
+    jobs = ImportJob.objects.filter(status__in=TO_DO, project__deleting_at__isnull=True).order_by("created_at")
     for job_id, project in jobs.values_list("pk", "project_id"):
         if job_id in besides or lock_key(job_id) in held:
             busy.add(project)

@@ -55,6 +55,7 @@ def _is_usable(reset: PasswordReset) -> bool:
     maker, user = reset.created_by, reset.user
     return (
         reset.expires_at > timezone.now()
+        and reset.project.deleting_at is None
         and maker.is_active
         and may(role_of(maker, reset.project), "members.change")
         and user.pk in resettable(maker, [user])

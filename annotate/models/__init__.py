@@ -3,7 +3,7 @@ from annotate.models.batch import Batch, BatchCriterion, BatchSample, DeclaredDr
 from annotate.models.label import GoldAnswer, Label, LabelEvent, LessonRead, Verdict, VerdictEvent
 from annotate.models.project import AuditEntry, Criterion, Flag, Invite, Membership, Project, Rater, User
 from annotate.models.sample import ClaimEdit, Sample
-from annotate.models.transfer import ImportJob, Release
+from annotate.models.transfer import ImportJob, LeftFile, Release
 
 __all__ = [
     "ApiToken",
@@ -21,6 +21,7 @@ __all__ = [
     "Invite",
     "Label",
     "LabelEvent",
+    "LeftFile",
     "LessonRead",
     "Membership",
     "PasswordReset",

@@ -70,8 +70,8 @@ class LabelEvent(models.Model):
     comment = models.TextField(blank=True)
     evidence = models.JSONField(default=list)
     actor = models.ForeignKey("annotate.User", on_delete=models.PROTECT, related_name="+", null=True, blank=True)
-    # Of a label carried over to a new version of its criterion: the label that it repeats. No query looks for it this
-    # way round, so it costs the labelling loop no index.
+    # Of a label carried over to a new version of its criterion: the label that it repeats. Its index has only those, so
+    # it costs the labelling loop nothing.
     carried_from = models.ForeignKey(
         Label, on_delete=models.PROTECT, related_name="+", null=True, blank=True, db_index=False
     )
@@ -85,6 +85,8 @@ class LabelEvent(models.Model):
         indexes = [
             # Reader: the trail, newest first (annotate.projects.trail_read).
             models.Index(fields=["-created_at", "-id"], name="label_event_by_time"),
+            # Reader: PostgreSQL, for each label that is deleted with its project.
+            models.Index(fields=["carried_from"], condition=Q(carried_from__isnull=False), name="label_event_carried"),
         ]
 
     def __str__(self) -> str:

@@ -34,6 +34,9 @@ class Project(models.Model):
     created_by = models.ForeignKey("annotate.User", on_delete=models.PROTECT, null=True, blank=True, related_name="+")
     # Since when it can only be read (annotate.core.permissions); None: it is worked in.
     archived_at = models.DateTimeField(null=True, blank=True)
+    # Since when it waits to be deleted with all its data: no one finds it any more (annotate.projects.deletion).
+    deleting_at = models.DateTimeField(null=True, blank=True)
+    deleting_by = models.ForeignKey("annotate.User", on_delete=models.PROTECT, null=True, blank=True, related_name="+")
 
     class Meta:
         ordering = ["name"]

@@ -1,4 +1,4 @@
-"""What came in and what went out: import jobs and numbered releases of ground truth."""
+"""What came in and what went out: import jobs and numbered releases of ground truth; files that are to go."""
 
 import uuid
 
@@ -85,3 +85,12 @@ class Release(models.Model):
 
     def __str__(self) -> str:
         return f"{self.project_id} release {self.number}"
+
+
+class LeftFile(models.Model):
+    """A file of a deleted project that is still to be removed. stored_as: its name below MEDIA_ROOT."""
+
+    stored_as = models.CharField(max_length=100)
+
+    def __str__(self) -> str:
+        return self.stored_as

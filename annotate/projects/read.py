@@ -20,7 +20,7 @@ from annotate.models.project import Scale
 
 
 def projects_of(user: User) -> QuerySet[Project]:
-    projects = Project.objects.order_by("name")
+    projects = Project.objects.filter(deleting_at__isnull=True).order_by("name")
     return projects if user.is_superuser else projects.filter(memberships__user=user, memberships__is_active=True)
 
 
@@ -151,6 +151,7 @@ def open_invites(project: Project) -> QuerySet[Invite]:
     return (
         Invite.objects.filter(
             project=project,
+            project__deleting_at__isnull=True,
             revoked_at__isnull=True,
             expires_at__gt=timezone.now(),
             uses__lt=F("max_uses"),
@@ -163,9 +164,10 @@ def open_invites(project: Project) -> QuerySet[Invite]:
 
 def project_named(slug: str) -> Project:
     """Raises Invalid with a sentence that names what there is."""
-    project = Project.objects.filter(slug=slug).first()
+    projects = Project.objects.filter(deleting_at__isnull=True)
+    project = projects.filter(slug=slug).first()
     if project is None:
-        known = ", ".join(Project.objects.order_by("slug").values_list("slug", flat=True)[:20]) or "none yet"
+        known = ", ".join(projects.order_by("slug").values_list("slug", flat=True)[:20]) or "none yet"
         raise Invalid("unknown_project", f"There is no project “{slug}”. Projects: {known}.")
     return project
 

@@ -95,10 +95,12 @@ _OF_SAMPLE = {
     VERDICTS: "v.sample_id = %(sample)s",
     CLAIMS: "e.sample_id = %(sample)s",
 }
-# What belongs to no project (tokens) is part of the trail of each project that the person is a member of.
+# Tokens belong to no project, and are part of the trail of each project that the person is a member of. Nothing else of
+# what belongs to none is: it tells of projects that are no more.
 _ENTRIES = (
     "e.project_id = %(project)s",
-    "e.project_id IS NULL AND e.actor_id IN (SELECT user_id FROM annotate_membership WHERE project_id = %(project)s)",
+    """e.project_id IS NULL AND starts_with(e.action, 'token.')
+       AND e.actor_id IN (SELECT user_id FROM annotate_membership WHERE project_id = %(project)s)""",
 )
 
 

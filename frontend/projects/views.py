@@ -27,6 +27,7 @@ from annotate.files.strict_json import parse_document
 from annotate.models import Label, Membership, Project, User
 from annotate.models.project import Role, UnitKind
 from annotate.projects.builtin_criteria import BUILTIN_CRITERIA, builtin_in_language
+from annotate.projects.deleted_read import being_deleted, deletions
 from annotate.projects.read import current_criteria, projects_of
 from annotate.projects.trail_read import kinds_of
 from annotate.projects.write import change_project, create_project
@@ -397,4 +398,9 @@ def settings(page: ProjectPage) -> HttpResponse:
 def home(request: HttpRequest) -> HttpResponse:
     user = cast("User", request.user)
     archived = projects_of(user).filter(archived_at__isnull=False)
-    return render(request, "projects/home.html", {"cards": cards(user), "archived": list(archived)})
+    context = {
+        "cards": cards(user),
+        "archived": list(archived),
+        "has_deleted": being_deleted(user).exists() or deletions(user).exists(),
+    }
+    return render(request, "projects/home.html", context)

@@ -65,7 +65,11 @@ def open_links(project: Project) -> QuerySet[ReportLink]:
     entitled = Membership.objects.filter(project=project, role__in=ROLES_FOR["reports.share"], is_active=True)
     makers = User.objects.filter(Q(is_superuser=True) | Q(pk__in=entitled.values("user")), is_active=True)
     return ReportLink.objects.filter(
-        report__project=project, revoked_at__isnull=True, expires_at__gt=timezone.now(), created_by__in=makers
+        report__project=project,
+        report__project__deleting_at__isnull=True,
+        revoked_at__isnull=True,
+        expires_at__gt=timezone.now(),
+        created_by__in=makers,
     ).select_related("report__criterion", "created_by")
 
 

@@ -104,7 +104,8 @@ def _writes() -> int:
 def _changed(before: dict[int, Change], now: datetime) -> dict[int, Change]:
     labels = Label.objects.filter(criterion=OuterRef("pk"))
     found = {}
-    for criterion in Criterion.objects.filter(Exists(labels), is_current=True).exclude(scale=Scale.TEXT).order_by("pk"):
+    asked = Criterion.objects.filter(Exists(labels), is_current=True, project__deleting_at__isnull=True)
+    for criterion in asked.exclude(scale=Scale.TEXT).order_by("pk"):
         version = data_version(criterion)
         if has_report_on(criterion, version):
             continue

@@ -5,6 +5,7 @@ from django.urls import reverse
 
 from annotate.core.permissions import ROLES_FOR, Archived, project_for
 from annotate.models import AuditEntry, Batch, Project, Sample, User
+from annotate.projects.deletion import delete_waiting
 from judges.endpoints.write import create_endpoint
 from tests.clients import as_user, client_of
 from tests.frontend.building import ADMINS_READ, WhoMay
@@ -114,3 +115,32 @@ def test_who_may(who_may: WhoMay) -> None:
     posted = {"anonymous": 302, "admin": 302, "reviewer": 403, "annotator": 403, "stranger": 404}
     assert who_may(f"{MANAGE}archive/", "post") == posted
     assert who_may(f"{MANAGE}restore/", "post") == posted
+    assert who_may(f"{MANAGE}delete/", "post") == {**posted, "admin": 422}
+
+
+def test_a_project_is_deleted_after_its_name_was_typed(alice: User, ben: User, batch: Batch, project: Project) -> None:
+    """First with another name, which deletes nothing and says so at the field."""
+    User.objects.filter(pk=alice.pk).update(is_superuser=False)
+    page = as_user(alice).post(f"{MANAGE}delete/", {"confirm": "help"})
+    assert page.status_code == 422
+    assert "This is not the project’s name. Nothing was deleted." in page.content.decode()
+    page = as_user(alice).post(f"{MANAGE}delete/", {"confirm": project.name}, follow=True)
+    assert f"“{project.name}” is being deleted." in page.content.decode()
+    assert "Being deleted" in page.content.decode()
+    told = as_user(ben).get("/p/help/label/")
+    assert told.status_code == 403
+    assert "being deleted" in told.content.decode()
+    refused = client_of(ben).get("/api/projects/help/")
+    assert (refused.status_code, refused.json()["error"]["code"]) == (403, "being_deleted")
+    delete_waiting(project.pk)
+    assert as_user(ben).get("/p/help/").status_code == 404
+    assert "/deleted/" in as_user(alice).get("/").content.decode()
+    assert "/deleted/" not in as_user(ben).get("/").content.decode()
+    assert project.name in as_user(alice).get("/deleted/").content.decode()
+    assert "No deleted projects" in as_user(ben).get("/deleted/").content.decode()
+
+
+def test_an_archived_project_is_deleted_alike(archived: Project, alice: User) -> None:
+    as_user(alice).post(f"{MANAGE}delete/", {"confirm": f" {archived.name} "})
+    assert delete_waiting(archived.pk)
+    assert not Project.objects.exists()
