@@ -16,14 +16,16 @@ from annotate.api import projects_serializers as shapes
 from annotate.api.base import ProjectAPIView, StrictAPIView
 from annotate.api.bodies import StrictJSON, json_body
 from annotate.api.schema import answers
-from annotate.api.serializers import With
+from annotate.api.serializers import Nothing, With
+from annotate.batches.archiving import archive_project, restore_project
 from annotate.batches.criterion_change_read import Choices, Impact, impact, version_uses, versions_of
 from annotate.batches.relabelling import Relabelled, relabel
 from annotate.core.errors import Invalid
 from annotate.core.permissions import roles_of
 from annotate.core.rows import first_or_raise
+from annotate.members.resets import create_reset
 from annotate.members.write import change_tags, create_invite, deactivate_member, reactivate_member, revoke_invite
-from annotate.models import Criterion, Invite, Membership, Rater, User
+from annotate.models import Criterion, Invite, Membership, Project, Rater, User
 from annotate.models.project import Role
 from annotate.projects.criteria import add_criteria, check_spec
 from annotate.projects.read import (
@@ -87,6 +89,35 @@ class ProjectDetailView(ProjectAPIView):
         kept = {"name": self.project.name, "guidelines": self.project.guidelines}
         change_project(actor=self.user, project=self.project, **{**kept, **data})
         return With(self.project, role=self.role)
+
+
+class ArchiveView(ProjectAPIView):
+    actions = {"POST": "project.manage"}
+
+    @answers(shapes.Archived, takes=Nothing)
+    def post(self, request: Request, slug: str) -> Project:
+        """Archives the project: everything can be read, and nothing is changed.
+
+        Open batches are paused. Whatever would change something is refused (403) with the code `archived`. Repeating it
+        changes nothing.
+        """
+        archive_project(actor=self.user, project=self.project)
+        self.project.refresh_from_db()
+        return self.project
+
+
+class RestoreView(ProjectAPIView):
+    actions = {"POST": "project.manage"}
+
+    @answers(shapes.Archived, takes=Nothing)
+    def post(self, request: Request, slug: str) -> Project:
+        """Takes the project out of the archive.
+
+        Batches stay paused until they are resumed. Repeating it changes nothing.
+        """
+        restore_project(actor=self.user, project=self.project)
+        self.project.refresh_from_db()
+        return self.project
 
 
 class CriteriaView(ProjectAPIView):
@@ -181,6 +212,22 @@ class MemberView(ProjectAPIView):
         last admin.
         """
         remove_member(project=self.project, user=person_of(self.project, username), actor=self.user)
+
+
+class MemberResetView(ProjectAPIView):
+    actions = {"POST": "members.change"}
+
+    @answers(shapes.Reset, takes=Nothing, status=201, conflict=True)
+    def post(self, request: Request, slug: str, username: str) -> With:
+        """Makes a one-time link by which a member chooses a new password.
+
+        It works for 24 hours; a link that was made before no longer works. Until it is used, the account stays as it
+        is. Refused (409) for accounts that you may not reset: yours, a superuser's, and those with a membership in a
+        project of which you are no admin.
+        """
+        user = person_of(self.project, username)
+        reset, token = create_reset(actor=self.user, project=self.project, user=user)
+        return With(reset, link=public_url("reset", token))
 
 
 class InvitesView(ProjectAPIView):

@@ -112,6 +112,32 @@ class ProjectChange(Shape, of=models.Project, shows="name guidelines show_names 
     pass
 
 
+class Archived(Shape, of=models.Project, shows="slug archived_at"):
+    archived_at = Moment(allow_null=True, help_text="Since when it can only be read; null: members work in it.")
+
+
+class Duplication(Shape, required="slug name"):
+    slug = s.CharField(help_text="Of the new project.")
+    name = s.CharField(help_text="Of the new project.")
+
+
+class DeletionAsked(Shape, required="name"):
+    name = s.CharField(help_text="The name of the project that is to go.")
+
+
+class Deletion(Shape, of=models.Project, shows="slug name state"):
+    state = s.CharField(help_text="being_deleted")
+
+    def get_state(self, project: models.Project) -> str:
+        return "being_deleted"
+
+
+class Reset(Shape, of=models.PasswordReset, shows="username expires_at link"):
+    username = s.CharField(source="user.username")
+    expires_at = Moment()
+    link = s.CharField(help_text="Works once. In this reply and nowhere else: pass it on by a safe way.")
+
+
 class Role(Shape):
     role = s.CharField(help_text=_ROLES)
 

@@ -44,7 +44,7 @@ def restore_project(*, actor: User, project: Project) -> None:
 def begin_deletion(*, actor: User, project: Project, name: str) -> None:
     """Closes the project to everybody and asks the worker to delete it with all its data. name: the project's, as the
     person wrote it. Repeating it changes nothing. Raises Invalid."""
-    if name.strip() != project.name.strip():
+    if not isinstance(name, str) or name.strip() != project.name.strip():
         raise Invalid("name_differs", _("This is not the project’s name. Nothing was deleted."))
     with transaction.atomic():
         project = Project.objects.select_for_update(no_key=True).get(pk=project.pk)

@@ -1,10 +1,12 @@
 from django.urls import path
 
-from judges.api import canaries, certificates, draws, judges, lab, reports, runs
+from judges.api import canaries, certificates, draws, judges, lab, projects, reports, runs
 
 P = "projects/<slug:slug>/"
 
 urlpatterns = [
+    path(P + "duplicate/", projects.DuplicateView.as_view()),
+    path(P + "deletion/", projects.DeletionView.as_view()),
     path(P + "criteria/<slug:key>/agreement/", reports.AgreementView.as_view()),
     path(P + "criteria/<slug:key>/alignment/", reports.AlignmentView.as_view()),
     path(P + "criteria/<slug:key>/report/", reports.ReportStateView.as_view()),

@@ -105,6 +105,7 @@ NOTHING_REQUIRED = {
     ("RunPauseView", "POST"), ("RunResumeView", "POST"), ("TakeOverView", "POST"), ("TaskHeartbeatView", "POST"),
     ("TaskReopenView", "POST"), ("TaskSubmitView", "POST"), ("TokensView", "POST"), ("TrialDropView", "POST"),
     ("TrialKeepView", "POST"), ("WorkView", "POST"),
+    ("ArchiveView", "POST"), ("RestoreView", "POST"), ("MemberResetView", "POST"),
 }  # fmt: skip
 NO_BODIES = [
     (b"", 422), (b"{", 400), (b"nonsense", 400), (b'{"a": NaN}', 422), (b"\xff\xfe{\x00}\x00", 400), (b'"text"', 422),

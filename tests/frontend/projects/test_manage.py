@@ -6,6 +6,7 @@ from django.urls import reverse
 from annotate.core.permissions import ROLES_FOR, Archived, project_for
 from annotate.models import AuditEntry, Batch, Project, Sample, User
 from annotate.projects.deletion import delete_waiting
+from judges.core.requirement import require
 from judges.endpoints.write import create_endpoint
 from tests.clients import as_user, client_of
 from tests.frontend.building import ADMINS_READ, WhoMay
@@ -19,6 +20,8 @@ def test_a_duplicate_is_set_up_alike_and_empty(alice: User, batch: Batch, projec
         project=project, actor=alice, name="model", base_url="http://127.0.0.1:1/v1", key="secret-key-1234",
         price_in=3, concurrency=4,
     )  # fmt: skip
+    criterion = project.criteria.get(key="support", is_current=True)
+    require(actor=alice, criterion=criterion, measure="kappa", bar=0.6, risk=0.05, coverage=0.8)
     reply = as_user(alice).post(MANAGE, {"name": "Help desk 2", "slug": "help-2"}, follow=True)
     assert "“Help desk 2” created" in reply.content.decode()
     made = Project.objects.get(slug="help-2")
@@ -27,6 +30,8 @@ def test_a_duplicate_is_set_up_alike_and_empty(alice: User, batch: Batch, projec
         assert getattr(made, field) == getattr(project, field)
     content = ("key", "name", "unit", "scale", "prompt", "help", "options", "passes", "required", "cant_tell")
     assert list(made.criteria.values(*content)) == list(project.criteria.values(*content))
+    required = ("criterion_key", "measure", "bar", "risk", "coverage")
+    assert list(made.requirements.values_list(*required)) == [("support", "kappa", 0.6, 0.05, 0.8)]
     endpoint = made.endpoints.get()
     assert (endpoint.name, endpoint.base_url, endpoint.concurrency) == ("model", "http://127.0.0.1:1/v1", 4)
     assert (endpoint.key_source, endpoint.key_encrypted, endpoint.key_last4, endpoint.key_variable) == (
