@@ -424,6 +424,7 @@ def test_a_form_that_was_not_accepted(who: str, path: str, button: str, look: Vi
     page.evaluate("""() => {
       for (const form of document.forms) form.noValidate = true;
       for (const folded of document.querySelectorAll("main details")) folded.open = true;
+      for (const layer of document.querySelectorAll("main .dialog[popover]")) layer.showPopover();
       for (const field of document.querySelectorAll("main input:not([type=hidden]), main textarea")) {
         if (field.type === "checkbox" || field.type === "radio") field.checked = false;
         else if (field.type !== "file") field.value = "";
@@ -675,7 +676,7 @@ def test_a_decision_by_another_reviewer_in_between(look: Visit) -> None:
 
 def test_the_keys_of_a_unit_and_what_else_is_there(look: Visit) -> None:
     page = look("remy", "/p/stages/adjudicate/{reopened}/")
-    found = _opened(page, {"?": "#keys[open]"}, "Escape")
+    found = _opened(page, {"?": "#keys[open]", "b": "#send-back:popover-open"}, "Escape")
     page.evaluate("for (const folded of document.querySelectorAll('main details')) folded.open = true")
     assert not (found + problems(page, "folded out"))
 

@@ -31,7 +31,7 @@ def test_approving_and_deciding_with_usual_and_own_keys(desk: Desk, new_page: Ca
     page.goto("/p/desk/adjudicate/?state=agreed")
     expect(page.locator("a[data-start] kbd")).to_be_visible()
     page.keyboard.press("s")
-    approve = page.locator("form[data-approve] kbd")
+    approve = page.locator("button[form=approve] kbd")
     expect(approve).to_have_text("a")
     page.wait_for_load_state()  # the scripts that hear the keys
     first = page.url
@@ -62,7 +62,7 @@ def test_approving_and_deciding_with_usual_and_own_keys(desk: Desk, new_page: Ca
     # A decision: the option's key, the reason, Ctrl+Enter.
     page.goto("/p/desk/adjudicate/")
     page.keyboard.press("s")
-    expect(page.locator("label.choice kbd").first).to_have_text("1")
+    expect(page.locator("label.option kbd").first).to_have_text("1")
     page.keyboard.press("m")
     expect(page.locator("textarea[name=reason]")).to_be_focused()
     page.keyboard.press("Escape")

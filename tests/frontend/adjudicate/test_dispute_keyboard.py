@@ -149,3 +149,44 @@ def test_a_day_without_a_mouse(rita: User, waiting: list[Verdict], new_page: Cal
     page.keyboard.press("Enter")
     expect(page.get_by_role("status")).to_contain_text("1 unit resolved.")
     assert Verdict.objects.get(method="accepted").reason == "Both agree."
+
+
+def test_the_panel_is_the_labelling_panel_and_its_footer_stays(
+    rita: User, waiting: list[Verdict], new_page: Callable[..., Page]
+) -> None:
+    """Question, contexts, options and buttons are in one window, however long the texts are."""
+    sample = waiting[0].sample
+    sample.question = "A long question? " * 60
+    sample.save()
+    page = new_page(rita, viewport={"width": 1280, "height": 720})
+    page.goto(f"/p/help/adjudicate/{waiting[0].pk}/")
+    assert page.evaluate("document.documentElement.scrollHeight <= innerHeight")
+    for name in ("Decide", "Send back"):
+        assert page.get_by_role("button", name=name).first.evaluate(
+            "button => button.getBoundingClientRect().bottom <= innerHeight"
+        )
+    # On a phone the panel is below the thumb, wherever the page is scrolled to.
+    page.set_viewport_size({"width": 390, "height": 844})
+    page.evaluate("scrollTo(0, 0)")
+    assert page.get_by_role("button", name="Decide").evaluate(
+        "button => button.getBoundingClientRect().bottom <= innerHeight"
+    )
+
+
+def test_sending_back_by_the_footers_button(rita: User, waiting: list[Verdict], new_page: Callable[..., Page]) -> None:
+    from playwright.sync_api import expect
+
+    for scripts in (True, False):
+        page = new_page(rita, java_script_enabled=scripts)
+        page.goto(f"/p/help/adjudicate/{waiting[0].pk}/")
+        page.get_by_role("button", name="Send back").first.click()
+        expect(page.get_by_label("What to revise")).to_be_visible()
+        # Keys of the page rest while it is open.
+        if scripts:
+            page.get_by_role("region", name="Send back").get_by_role("button", name="Send back").focus()
+            page.keyboard.press("2")
+            assert not page.locator("form[data-adjudicate] :checked").count()
+            page.keyboard.press("Escape")
+            expect(page.get_by_label("What to revise")).to_be_hidden()
+            page.keyboard.press("2")
+            assert page.locator("form[data-adjudicate] :checked").count()

@@ -36,33 +36,40 @@ function toEvidence() {
   next.scrollIntoView({ block: "center" });
 }
 
-/** Opens or closes a part of the page; opened, it has the focus, in its first field if it has one. */
-function toggle(id) {
-  const part = byId(id);
-  if (!part) return;
-  part.open = !part.open;
-  const into = part.open && part.querySelector("select, textarea, [tabindex]");
-  (into || part.querySelector("summary")).focus();
+/** Opens or closes what else was said of the sample; opened, it has the focus. */
+function toggleRest() {
+  const rest = byId("rest");
+  if (!rest) return;
+  rest.open = !rest.open;
+  rest.querySelector(rest.open ? "[tabindex]" : "summary").focus();
 }
+
+const sendBack = byId("send-back");
+sendBack?.addEventListener("toggle", (event) => {
+  if (event.newState === "open") sendBack.querySelector("select").focus();
+  // A field that is out of sight would go on taking the keys.
+  else if (sendBack.contains(document.activeElement)) document.activeElement.blur();
+});
 
 const showHelp = () => help.showModal();
 document.querySelector("[data-help]").addEventListener("click", showHelp);
 
 bindKeys({
+  asleep: () => Boolean(sendBack?.matches(":popover-open")),
   option: (key) => {
     const at = keys.indexOf(key);
     return at < 0 ? undefined : () => choose(radios[at]);
   },
-  actions: actsByKey(JSON.parse(byId("page-keys").textContent), {
+  actions: { Enter: () => form.requestSubmit(), ...actsByKey(JSON.parse(byId("page-keys").textContent), {
     next_unit: () => follow("next"),
     previous_unit: () => follow("prev"),
-    approve: () => document.querySelector("form[data-approve]")?.requestSubmit(),
+    approve: () => byId("approve")?.requestSubmit(),
     comment: () => reason.focus(),
     evidence: toEvidence,
-    send_back: () => toggle("send-back"),
-    rest: () => toggle("rest"),
+    send_back: () => (sendBack ? sendBack.showPopover() : byId("id_return_annotator")?.focus()),
+    rest: toggleRest,
     keys: showHelp,
-  }),
+  }) },
 });
 
 for (const area of document.querySelectorAll("textarea")) {
