@@ -17,27 +17,27 @@ from judges.models import AlignmentReport
 from judges.reports.read import outcome, said_by_judge, with_both_words
 
 _FLIPS = (
-    (1, "only_second_right", gettext_noop("Only %(second)s is right")),
-    (-1, "only_first_right", gettext_noop("Only %(first)s is right")),
-    (0, "both_wrong", gettext_noop("They differ, and both are wrong")),
+    (1, "only_second_right", gettext_noop("Only %(second)s is correct")),
+    (-1, "only_first_right", gettext_noop("Only %(first)s is correct")),
+    (0, "both_wrong", gettext_noop("Different, and both wrong")),
 )
 _FAMILIES = {
-    "judges": gettext_noop("Each judge with the best one"),
-    "versions": gettext_noop("Latest versions with those before them"),
+    "judges": gettext_noop("Each judge vs. the best one"),
+    "versions": gettext_noop("Latest versions vs. earlier ones"),
 }
 _SAID_OF = {
     "judges": gettext_noop(
-        "The best judge was found by looking. So intervals hold for all %(n)s pairs of judges together: if all were "
-        "equally good, a difference would be shown in at most 5 %% of reports."
+        "The intervals of kappa hold for all %(n)s pairs of judges together: were all equally good, at most 5%% of "
+        "reports would show a difference."
     ),
     "versions": gettext_noop(
-        "Intervals hold for all %(n)s comparisons of versions together: if no version made a difference, one would be "
-        "shown in at most 5 %% of reports."
+        "The intervals of kappa hold for all %(n)s comparisons of versions together: did no version change anything, "
+        "at most 5%% of reports would show a difference."
     ),
 }
-ONE_JUDGE = gettext_noop("A comparison takes two judges, or two versions of one, with scores for this criterion.")
+ONE_JUDGE = gettext_noop("A comparison needs two judges, or two versions of one, with scores for this criterion.")
 NOT_COMPARED = gettext_noop(
-    "Judges are compared with the best of them, and an earlier version with the latest one of the same judge."
+    "Judges are compared with the best one, and earlier versions with the latest version of the same judge."
 )
 
 
@@ -74,7 +74,7 @@ def compare_context(
 def adjusted(pair: Mapping[str, Any]) -> str:
     """What the interval of a pair's difference in kappa holds together with."""
     if pair["among"] < 2:
-        return _("This is the only such comparison, so its interval is a plain 95 % one.")
+        return _("The only such comparison: its interval is a plain 95% one.")
     said = _SAID_OF[pair["family"]]
     return _(said) % {"n": pair["among"]}
 

@@ -23,9 +23,9 @@ MARK = "\u2063"
 # a name or a figure.
 PLOT_WORDS = {
     "undefined": gettext_noop("undefined"),
-    "people_with_each_other": gettext_noop("people with each other"),
-    "kappa_with_interval": gettext_noop("Cohen’s kappa, with 95 % interval"),
-    "kappa_difference_with_interval": gettext_noop("kappa of the second less kappa of the first, with 95 % interval"),
+    "people_with_each_other": gettext_noop("between annotators"),
+    "kappa_with_interval": gettext_noop("Cohen’s kappa, with 95% interval"),
+    "kappa_difference_with_interval": gettext_noop("difference in kappa, with 95% interval"),
     "threshold": gettext_noop("threshold"),
     "kappa": gettext_noop("kappa"),
     "chosen_on_dev": gettext_noop("chosen on dev: %(threshold)s"),
@@ -35,16 +35,16 @@ PLOT_WORDS = {
     "pass": gettext_noop("pass"),
     "fail": gettext_noop("fail"),
     "probability_given": gettext_noop("probability given"),
-    "share_that_people_pass": gettext_noop("share that people pass"),
-    "share_of_decisions": gettext_noop("share of decisions kept, the surest first"),
+    "share_that_people_pass": gettext_noop("share that annotators pass"),
+    "share_of_decisions": gettext_noop("share of decisions kept, most confident first"),
     "of_them_wrong": gettext_noop("of them wrong"),
     "all_weeks": gettext_noop("all weeks"),
     "each_week": gettext_noop("each week"),
     "percent_wrong": gettext_noop("% wrong"),
     "worse_than_rest": gettext_noop("worse than the rest"),
-    "kappa_less_rest": gettext_noop("kappa less that of the rest"),
-    "labelled_samples": gettext_noop("labelled samples, dev and test together; the dot is now"),
-    "half_width_of_kappa": gettext_noop("half-width of kappa (±)"),
+    "kappa_less_rest": gettext_noop("difference in kappa from the rest"),
+    "labelled_samples": gettext_noop("labelled samples, dev and test; dot: now"),
+    "half_width_of_kappa": gettext_noop("margin of error of kappa (±)"),
     # Titles.
     "forest_of_judges": gettext_noop("Kappa of each judge"),
     "forest_of_differences": gettext_noop("Differences in kappa"),
@@ -52,30 +52,30 @@ PLOT_WORDS = {
     "scores_of": gettext_noop("Scores of %(judge)s"),
     "reliability_of": gettext_noop("Reliability of %(judge)s"),
     "risk_of": gettext_noop("Risk against coverage of %(judge)s"),
-    "parts_of": gettext_noop("Kappa of %(judge)s on parts of the data, less that on the rest"),
-    "weeks_of": gettext_noop("Share of wrong decisions of %(judge)s, week by week"),
-    "widths": gettext_noop("Width of kappa's interval against labelled samples"),
+    "parts_of": gettext_noop("Kappa of %(judge)s by data slice: difference from the rest"),
+    "weeks_of": gettext_noop("Share of wrong decisions of %(judge)s, by week"),
+    "widths": gettext_noop("Margin of error of kappa by labelled samples"),
     # Descriptions. Figures come as they are written.
     "more_judges": gettext_noop("%(n)s more judges are in the table only."),
     "more_pairs": gettext_noop("%(n)s more pairs are in the table only."),
-    "more_parts": gettext_noop("%(n)s more parts are in the table only."),
-    "width_of_people": gettext_noop("People with each other: ±%(now)s now, ±%(then)s with %(more)s more samples."),
+    "more_parts": gettext_noop("%(n)s more slices are in the table only."),
+    "width_of_people": gettext_noop("Between annotators: ±%(now)s now, ±%(then)s with %(more)s more samples."),
     "width_of_judge": gettext_noop("%(judge)s: ±%(now)s now, ±%(then)s with %(more)s more samples."),
-    "kappa_of_people": gettext_noop("People with each other: %(kappa)s."),
+    "kappa_of_people": gettext_noop("Between annotators: %(kappa)s."),
     "part_worse": gettext_noop("%(part)s, worse than the rest."),
-    "sweep_undefined": gettext_noop("Kappa is undefined at every threshold of the dev part."),
-    "sweep_best": gettext_noop("On the dev part kappa is highest, %(kappa)s, at threshold %(threshold)s."),
+    "sweep_undefined": gettext_noop("Kappa is undefined at every threshold of the dev set."),
+    "sweep_best": gettext_noop("On the dev set kappa is highest, %(kappa)s, at threshold %(threshold)s."),
     "scores_spread": gettext_noop(
-        "Scores from %(low)s to %(high)s of %(passes)s units that people pass, most often %(where)s, and of "
+        "Scores from %(low)s to %(high)s of %(passes)s units that annotators pass, most often %(where)s, and of "
         "%(fails)s that they fail, most often %(there)s."
     ),
     "between": gettext_noop("between %(low)s and %(high)s"),
     "nowhere": gettext_noop("nowhere"),
     "reliability_groups": gettext_noop(
-        "%(n)s groups of units by the probability that was given to them. In %(held)s of the %(drawn)s with an "
-        "interval, the interval of the share that people pass holds that probability."
+        "%(n)s groups of units by predicted probability. In %(held)s of the %(drawn)s with an interval, the "
+        "interval of the share that annotators pass contains it."
     ),
-    "surest_wrong": gettext_noop("Of the surest %(share)s of decisions %(wrong)s are wrong."),
+    "surest_wrong": gettext_noop("Of the most confident %(share)s of decisions, %(wrong)s are wrong."),
     "week_wrong": gettext_noop("%(week)s: %(share)s wrong of %(n)s units."),
     "weeks_wrong": gettext_noop("All weeks: %(share)s."),
 }

@@ -101,7 +101,7 @@ _FIGURES = (
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """What a look costs. level: that it decides at; wider: how many times as wide as a plain 95 % interval that is."""
+    """What a look costs. level: that it decides at; wider: how many times as wide as a plain 95% interval that is."""
 
     number: int
     level: str
@@ -258,7 +258,7 @@ def percent_of(level: float) -> str:
     """A level of confidence, with two digits of what it misses: 99.970 % and 99.997 % are different promises."""
     missed = 100 * (1 - level)
     digits = max(2, 1 - math.floor(math.log10(missed)))
-    return f"{100 - missed:.{digits}f} %"
+    return f"{100 - missed:.{digits}f}%"
 
 
 def _in_history(look: Look) -> dict[str, Any]:

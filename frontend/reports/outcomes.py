@@ -39,9 +39,9 @@ class OutcomeForm(forms.Form):
     """Which part of a judge's outcomes people should see. `threshold` is asked of a judge that gives numbers."""
 
     threshold = forms.FloatField(label=gettext_lazy("Threshold"), widget=forms.NumberInput({"step": "any"}))
-    fails = _percent(gettext_lazy("Of what it fails (%)"), DEFAULT.fails)
-    passes = _percent(gettext_lazy("Of what it passes (%)"), DEFAULT.passes)
-    unscored = _percent(gettext_lazy("Of what it has no score for (%)"), DEFAULT.unscored)
+    fails = _percent(gettext_lazy("Share of fails (%)"), DEFAULT.fails)
+    passes = _percent(gettext_lazy("Share of passes (%)"), DEFAULT.passes)
+    unscored = _percent(gettext_lazy("Share without a score (%)"), DEFAULT.unscored)
 
     def __init__(self, *args: Any, numbers: bool, higher_is_better: bool, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -49,9 +49,9 @@ class OutcomeForm(forms.Form):
             del self.fields["threshold"]
         else:
             passes = (
-                gettext_lazy("A unit passes from this score on.")
+                gettext_lazy("Units pass at this score or above.")
                 if higher_is_better
-                else gettext_lazy("A unit passes up to this score.")
+                else gettext_lazy("Units pass at this score or below.")
             )
             self.fields["threshold"].help_text = passes
 
@@ -64,9 +64,9 @@ class OutcomeForm(forms.Form):
 
 PART = "report-outcomes"
 TITLES = {
-    "fail": gettext_lazy("It fails them"),
-    "pass": gettext_lazy("It passes them"),
-    "no score": gettext_lazy("It has no score for them"),
+    "fail": gettext_lazy("Fail"),
+    "pass": gettext_lazy("Pass"),
+    "no score": gettext_lazy("No score"),
 }
 
 
@@ -82,7 +82,7 @@ def outcomes(page: ProjectPage, key: str) -> HttpResponse:
             raise Http404(_("This report has no such judge."))
         batch = draw.make()
         if batch is not None:
-            said = _("Batch %(n)d is a draft of %(samples)d drawn samples. Open it to make the tasks.")
+            said = _("Draft of batch %(n)d created with %(samples)d samples. Open it to start labelling.")
             messages.success(page.request, said % {"n": batch.number, "samples": batch.batch_samples.count()})
             return page.redirect("batch", batch.number)
 

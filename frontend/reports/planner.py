@@ -41,7 +41,7 @@ class WidthForm(forms.Form):
     """How sure one wants to be."""
 
     width = forms.FloatField(
-        label=gettext_lazy("Half-width wanted (±)"),
+        label=gettext_lazy("Target margin of error (±)"),
         min_value=0.005,
         max_value=1.0,
         widget=forms.NumberInput({"step": "any"}),
@@ -52,14 +52,14 @@ class DrawForm(forms.Form):
     """How many samples to draw, and what their labels should make surer."""
 
     n = forms.IntegerField(
-        label=gettext_lazy("How many samples"), min_value=FEWEST_SAMPLES, max_value=MOST_SAMPLES, initial=DEFAULT_COUNT
+        label=gettext_lazy("Number of samples"), min_value=FEWEST_SAMPLES, max_value=MOST_SAMPLES, initial=DEFAULT_COUNT
     )
-    about = forms.ChoiceField(label=gettext_lazy("Labels should make surer"))
+    about = forms.ChoiceField(label=gettext_lazy("Improve the estimate of"))
 
     def __init__(self, judges: Sequence[Mapping[str, Any]], *args: Any, **kwargs: Any) -> None:
         """`judges`: those of the report."""
         super().__init__(*args, **kwargs)
-        choices: list[tuple[str, Any]] = [(PEOPLE, gettext_lazy("how people answer"))]
+        choices: list[tuple[str, Any]] = [(PEOPLE, gettext_lazy("the pass rate"))]
         choices += [(_key(row), gettext_lazy("kappa of %(judge)s") % {"judge": row["title"]}) for row in judges]
         self.fields["about"].choices = choices  # type: ignore[attr-defined]
         # The planner is opened to learn more of a judge that scores, where there is one.
@@ -114,7 +114,7 @@ def _make(page: ProjectPage, criterion: Criterion, data: QueryDict) -> HttpRespo
             batch = make_drawn_batch(
                 next_samples, criterion=criterion, created_by=page.user, **draw.wanted(), **form.given()
             )
-            said = _("Batch %(n)d is a draft of %(samples)d drawn samples. Open it to make the tasks.")
+            said = _("Draft of batch %(n)d created with %(samples)d samples. Open it to start labelling.")
             messages.success(page.request, said % {"n": batch.number, "samples": draw.cleaned_data["n"]})
             return page.redirect("batch", batch.number)
 

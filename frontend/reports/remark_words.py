@@ -251,12 +251,12 @@ WORDS = {
     "width_reached": gettext_noop("%(width)s is reached"),
     # Beside figures.
     "few_samples": gettext_noop(
-        "Fewer than %(n)s samples: intervals like this one held the true value in as few as %(held)s %% of "
-        "simulated cases, not 95 %%."
+        "Fewer than %(n)s samples: intervals like this one held the true value in as few as %(held)s%% of "
+        "simulated cases, not 95%%."
     ),
     "few_of_the_rarer": gettext_noop(
         "Fewer than %(n)s samples hold anything but the most common value: intervals like this one held the "
-        "true value in as few as %(held)s %% of simulated cases, not 95 %%."
+        "true value in as few as %(held)s%% of simulated cases, not 95%%."
     ),
     "kappa_paradox": gettext_noop(
         "Kappa is low (%(kappa)s) although raters agree in %(percent)s of cases (AC1 %(ac1)s): nearly all "

@@ -33,13 +33,13 @@ def test_few_labels(rita: User, project: Project) -> None:
     freeze_report(criterion=one_criterion(project, "support"))
     text = seen(as_user(rita), URL)
     assert (
-        "4 labels by 2 people on 2 units of 1 samples." in text
-        or "4 labels by 2 people on 2 units of 1 sample." in text
+        "4 labels by 2 annotators on 2 units of 1 samples." in text
+        or "4 labels by 2 annotators on 2 units of 1 sample." in text
     )
-    assert "A low figure is a question, not a verdict on a person" in text
-    assert "Grey figures rest on fewer than 10 units" in text
-    assert "Nobody has labelled a unit twice yet." in text
-    assert "No choice was timed." in text
+    assert "Low agreement isn’t proof of poor work" in text
+    assert "Grey: fewer than 10 units" in text
+    assert "No unit labelled twice by the same annotator yet." in text
+    assert "No timed labels." in text
 
 
 @pytest.fixture
@@ -58,16 +58,16 @@ GRADES = "/p/desk/reports/grade/annotators/"
 
 def test_every_person_with_their_figures(graded: AlignmentReport, rita: User) -> None:
     hidden = as_user(rita).get(GRADES).content.decode()
-    numbered = [row[0] for row in rows(hidden, "Each person and the others")]
+    numbered = [row[0] for row in rows(hidden, "Agreement of each annotator with the others")]
     assert len({name for name in numbered if name.startswith("Annotator ")}) == 3
-    assert numbered[3:] == ["All together"]
+    assert numbered[3:] == ["All annotators"]
     Project.objects.update(show_names=True)
     page = as_user(rita).get(GRADES).content.decode()
     assert "<b>cleo</b>" not in page
     everybody = {one["name"]: one for one in graded.result["annotators"]["people"]}
     assert list(everybody) == ["ann", "ben", "<b>cleo</b>"]
-    first = rows(page, "Each person and the others")
-    assert [row[0] for row in first] == ["ann", "ben", "<b>cleo</b>", "All together"]
+    first = rows(page, "Agreement of each annotator with the others")
+    assert [row[0] for row in first] == ["ann", "ben", "<b>cleo</b>", "All annotators"]
     for row in first[:3]:
         one = everybody[row[0]]
         assert row[1:4] == [str(one["units"]), str(one["samples"]), str(one["agreement"]["n"])]
@@ -76,7 +76,7 @@ def test_every_person_with_their_figures(graded: AlignmentReport, rita: User) ->
         ):
             expected = shown(estimate)
             assert cell.split() == f"{expected.text} {expected.interval or expected.why}".split()
-    chosen = rows(page, "What each person chose")
+    chosen = rows(page, "Options chosen, by annotator")
     assert [row[1:] for row in chosen if row[0] == "<b>cleo</b>"] == [["2", "50%", "0%", "0%", "0%", "50%"]]
     assert chosen[-1][1] == "66"
     # The matrix is of people alone, the judge with Ann's name is none.
@@ -86,7 +86,7 @@ def test_every_person_with_their_figures(graded: AlignmentReport, rita: User) ->
 
 def test_labels_made_elsewhere_have_no_weeks(graded: AlignmentReport, rita: User) -> None:
     text = seen(as_user(rita), GRADES)
-    assert "There are no weeks to compare: no label has a day: labels made elsewhere bring none." in text
+    assert "No weeks to compare: no label has a day: labels made elsewhere bring none." in text
     assert graded.result["annotators"]["weeks"]["mondays"] == []
 
 
@@ -97,8 +97,8 @@ def test_one_person_alone(rita: User) -> None:
     add_labels(support, add_samples(project, ["a", "b"]), [(name, "claim:0", "ann", "yes") for name in "ab"])
     freeze_report(criterion=support)
     text = seen(as_user(rita), "/p/solo/reports/support/annotators/")
-    assert "2 labels by 1 person on 2 units of 2 samples." in text
-    assert "There is nothing to compare: nobody else labelled these units." in text
+    assert "2 labels by 1 annotator on 2 units of 2 samples." in text
+    assert "Nothing to compare: nobody else labelled these units." in text
     assert "Who agrees with whom" not in text
 
 
@@ -107,7 +107,7 @@ def test_no_labels_yet(rita: User) -> None:
     set_member(project=project, user=rita, role="reviewer")
     freeze_report(criterion=project.criteria.get(key="support"))
     text = seen(as_user(rita), "/p/empty/reports/support/annotators/")
-    assert "Nobody has labelled a unit of this criterion yet." in text
+    assert "No labels for this criterion yet." in text
 
 
 def test_work_done_here_has_weeks_times_and_second_labels(db: None) -> None:
@@ -120,12 +120,12 @@ def test_work_done_here_has_weeks_times_and_second_labels(db: None) -> None:
     with_times(world.project)
     freeze_report(criterion=world.criteria("support")[0])
     page = as_user(world.rita).get("/p/desk/reports/support/annotators/").content.decode()
-    assert "Weeks by their Monday, UTC" in page
+    assert "Weeks starting Monday, UTC" in page
     assert re.findall(r"16 Nov <small>2026</small>", page)
-    again = {row[0]: row[1:] for row in rows(page, "Saying the same again")}
-    assert again["All together"][1].startswith("1.00")
-    times = {row[0]: row[1:] for row in rows(page, "Time per label")}
-    assert times["All together"][:2] == ["30", "30 to 30"]
+    again = {row[0]: row[1:] for row in rows(page, "Self-agreement")}
+    assert again["All annotators"][1].startswith("1.00")
+    times = {row[0]: row[1:] for row in rows(page, "Time per label, by annotator")}
+    assert times["All annotators"][:2] == ["30", "30 to 30"]
 
 
 def with_times(project: Project) -> None:
@@ -144,8 +144,8 @@ def test_a_large_crowd_is_cut(rita: User) -> None:
     add_labels(support, add_samples(project, ["a"]), [("a", "claim:0", name, "yes") for name in people])
     freeze_report(criterion=support)
     text = seen(as_user(rita), "/p/crowd/reports/support/annotators/")
-    assert "The 30 with the most units are listed; 3 more are left out here" in text
-    assert "The 20 people with the most units are shown; 13 more share units" in text
+    assert "The 30 with the most units are listed. 3 more are not listed" in text
+    assert "The 20 annotators with the most units are shown; 13 more with shared units" in text
 
 
 def seen(client: Client, url: str) -> str:

@@ -193,7 +193,7 @@ def test_parts_in_a_plot() -> None:
     assert source is not None
     words = "".join(check_svg(source).itertext())
     assert "v0: -0.30 [-0.50, -0.10], worse than the rest." in words
-    assert "2 more parts are in the table only." in words
+    assert "2 more slices are in the table only." in words
     assert "few" not in words
 
 

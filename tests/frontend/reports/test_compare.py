@@ -62,7 +62,7 @@ def test_two_versions_of_one_judge(rita: User, desk: Project) -> None:
     assert 0 < low < value < high
     text = text_of(page)
     assert f"new 2 agrees more with people than new 1: kappa +{value:.2f} (+{low:.2f} to +{high:.2f})." in text
-    assert "Only new 2 is right" in text
+    assert "Only new 2 is correct" in text
     # Flipped units lead to their samples, with the words of the judge that gave any.
     group = page.context["compared"]["pair"]["groups"][0]
     sample = Sample.objects.get(project=desk, external_id=group["rows"][0]["external_id"])
@@ -78,7 +78,7 @@ def test_an_address_with_the_two_the_other_way_round_shows_the_same(rita: User, 
         for first, second in ((1, 2), (2, 1))
     )
     assert kappa(one) == kappa(other)
-    assert '<h2 id="compare-outcome"><bdi>new 2</bdi> against <bdi>new 1</bdi></h2>' in other.content.decode()
+    assert '<h2 id="compare-outcome"><bdi>new 2</bdi> vs. <bdi>new 1</bdi></h2>' in other.content.decode()
 
 
 def test_without_a_choice_the_first_two_judges(rita: User, desk: Project) -> None:
@@ -100,20 +100,20 @@ def test_without_a_choice_the_first_two_judges(rita: User, desk: Project) -> Non
 )
 def test_what_is_not_compared_is_said(first: str, second: str, rita: User, desk: Project) -> None:
     page = as_user(rita).get(URL, {"first": first, "second": second})
-    assert "Judges are compared with the best of them, and an earlier version with the latest" in page.content.decode()
+    assert "Judges are compared with the best one, and earlier versions with the latest" in page.content.decode()
     assert page.context["compared"]["pair"] is None
 
 
 def test_it_says_what_intervals_hold_together(rita: User, desk: Project) -> None:
     """One pair of judges and one of versions: nothing to adjust. With a third judge there are three pairs of judges."""
     text = text_of(as_user(rita).get(URL))
-    assert text.count("This is the only such comparison, so its interval is a plain 95 % one.") == 3
+    assert text.count("The only such comparison: its interval is a plain 95% one.") == 3
     samples = {sample.external_id: sample for sample in desk.samples.all()}
     add_judge(desk, "third", samples, scores_like(samples, wrong_every=4), dimension="grade")
     freeze_report(criterion=desk.criteria.get(key="grade"))
     text = text_of(as_user(rita).get(URL))
-    assert "intervals hold for all 3 pairs of judges together" in text
-    assert "The other figures have plain 95 % intervals, each by itself." in text
+    assert "intervals of kappa hold for all 3 pairs of judges together" in text
+    assert "Figures other than kappa have separate 95% intervals." in text
 
 
 def test_a_judge_that_is_not_there(rita: User, desk: Project) -> None:
@@ -126,7 +126,7 @@ def test_nothing_to_compare(rita: User) -> None:
     add_judge(project, "alone", samples, scores_like(samples), dimension="grade")
     freeze_report(criterion=project.criteria.get(key="grade"))
     page = as_user(rita).get(URL.replace("desk", "one"))
-    assert "A comparison takes two judges" in page.content.decode()
+    assert "A comparison needs two judges" in page.content.decode()
     assert "<table" not in page.content.decode()
 
 

@@ -97,8 +97,8 @@ def test_an_unknown_code_is_an_error() -> None:
         (remark("more_samples_for", n=1200, width=0.1), "about 1,200 more samples for ±0.10", None),
         (
             caveats.FEW_SAMPLES,
-            ("Fewer than 40 samples: intervals like this one held the true value in as few as 89 % of simulated cases, "
-            "not 95 %."),
+            ("Fewer than 40 samples: intervals like this one held the true value in as few as 89% of simulated cases, "
+            "not 95%."),
             None,
         ),
         (remark("percent_wrong"), "% wrong", None),

@@ -64,7 +64,7 @@ def text_of(client: Client, **more: str) -> str:
 def test_before_any_look(grade: Criterion, page_of: PageOf) -> None:
     text = text_of(page_of("reviewer"))
     assert "Not evaluated on the test set yet." in text
-    assert "The next is test evaluation 1 on this criterion, over all judges: it decides at 96.96 %" in text
+    assert "The next is test evaluation 1 on this criterion, over all judges: it decides at 96.96%" in text
     assert "an interval 1.1 times as wide as a plain 95% one." in text
     assert f'href="{LOOK}?judge=a+%26+b&amp;measures=grade"' in text
     assert "Certify test evaluation" not in text
@@ -76,7 +76,7 @@ def test_the_cost_is_said_before(grade: Criterion, page_of: PageOf) -> None:
     text = client.get(f"{LOOK}?{urlencode(NAMED)}").content.decode()
     assert "Evaluate “<bdi>a &amp; b</bdi>” on the test set?" in text
     assert "this is test evaluation 1 on this criterion, counted over its versions and all judges" in text
-    assert "It decides at 96.96 %, by an interval 1.1 times as wide as a plain 95% one" in text
+    assert "It decides at 96.96%, by an interval 1.1 times as wide as a plain 95% one" in text
     assert "declared for the criterion" in text
     assert not Look.objects.exists()
 
@@ -108,7 +108,7 @@ def test_a_look_is_taken_and_shown(grade: Criterion, page_of: PageOf) -> None:
         "On the dev set each label counts once, however it was drawn",
     ):
         assert words in text
-    assert "The next is test evaluation 2 on this criterion, over all judges: it decides at 99.24 %" in text
+    assert "The next is test evaluation 2 on this criterion, over all judges: it decides at 99.24%" in text
     assert "Provisional" not in text
     assert text.count('<tr><th scope="row">') > 10  # figures and reliability points, as tables
     # Not for reviewers.

@@ -80,9 +80,9 @@ def test_all_fails_and_a_fifth_of_passes(alice: User, ben: User, bea: User) -> N
     draw = shown(client)
     groups = [(str(row["title"]), row["samples"], row["drawn"], row["chance"]) for row in draw["seen"]["rows"]]
     assert groups == [
-        ("It fails them", 20, 20, "all"),
-        ("It passes them", 50, 10, "20.0%"),
-        ("It has no score for them", 10, 10, "all"),
+        ("Fail", 20, 20, "all"),
+        ("Pass", 50, 10, "20.0%"),
+        ("No score", 10, 10, "all"),
     ]
     assert not Batch.objects.exists()
     address = f"{URL}?judge=scorer&measures=relevance"
@@ -176,8 +176,8 @@ def test_who_may(people: dict[str, User], who_may: WhoMay) -> None:
     address = f"{URL}?judge=scorer&measures=relevance"
     assert who_may(address) == REVIEWERS_READ
     text = shown(as_user(people["reviewer"]))["text"]
-    assert "An admin of the project can make a batch" in text
-    assert "Make the draft" not in text
+    assert "An admin can create a batch" in text
+    assert "Create draft" not in text
     sent = {**shown(as_user(people["admin"]))["sent"], "annotators": [people["annotator"].pk], "overlap": 1}
     assert who_may(address, "post", sent) == ADMINS_POST
     assert Batch.objects.count() == 1

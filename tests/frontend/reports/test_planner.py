@@ -68,7 +68,7 @@ def seen(client: Client, **given: Any) -> dict[str, Any]:
 @pytest.mark.usefixtures("relevance")
 def test_shows_how_many_more_labels(rita: User) -> None:
     text = as_user(rita).get(URL).content.decode()
-    assert "40 samples have labels; " in text
+    assert "40 samples have labels, " in text
     assert '<tr class="group"><th scope="rowgroup" colspan="9"><bdi>scorer</bdi></th></tr>' in text
     assert "more samples for ±" in text
     assert 'aria-labelledby="planning-title planning-description"' in text
@@ -81,9 +81,9 @@ def test_shows_how_many_more_labels(rita: User) -> None:
 @pytest.mark.usefixtures("relevance")
 def test_a_draw_is_seen_before_it_is_made(alice: User, ben: User, bea: User) -> None:
     client = as_user(alice)
-    assert "80 samples have no label on this criterion" in client.get(URL).content.decode()
+    assert "80 samples have no label for this criterion" in client.get(URL).content.decode()
     draw = seen(client)
-    assert "40 of 80 samples, with seed" in draw["text"]
+    assert "40 of 80 samples, seed" in draw["text"]
     assert not Batch.objects.exists()
     reply = client.post(URL, {**draw["sent"], "annotators": [ben.pk, bea.pk], "overlap": 1})
     assert reply.url == "/p/help/batches/1/"
@@ -92,7 +92,7 @@ def test_a_draw_is_seen_before_it_is_made(alice: User, ben: User, bea: User) -> 
     assert "drawn with known chances from 80 samples" in client.get(reply.url).content.decode()
     page = client.get(URL).content.decode()
     assert "is a draft of 40 samples" in page
-    assert "40 samples have no label on this criterion and wait in no batch" in page
+    assert "40 samples have no label for this criterion and are in no batch" in page
 
 
 @pytest.mark.usefixtures("relevance")
@@ -148,8 +148,8 @@ def test_all_is_labelled(alice: User, project: Project, relevance: Criterion) ->
     samples = {sample.external_id: sample for sample in project.samples.all()}
     add_labels(relevance, samples, [(name, "context:0", "Cy", 2) for name in samples])
     text = as_user(alice).get(URL).content.decode()
-    assert "Every sample has labels on this criterion" in text
-    assert "Show the draw" not in text
+    assert "All samples have labels for this criterion" in text
+    assert "Preview the draw" not in text
 
 
 def test_figures_for_all_samples(alice: User, ben: User, bea: User, relevance: Criterion, project: Project) -> None:
@@ -160,7 +160,7 @@ def test_figures_for_all_samples(alice: User, ben: User, bea: User, relevance: C
     for one in others:
         label_task(one, {"relevance": one.sample_id % 4})
     text = client.get(URL).content.decode()
-    assert "39 of its 40 samples have labels. Figures for all samples come when none is left" in text
+    assert "39 of 40 samples have labels. Figures for all samples appear once all are labelled" in text
     assert task.status == "pending"
     close_batch(batch=batch)
     freeze_report(criterion=relevance)
@@ -179,9 +179,9 @@ def test_who_may(people: dict[str, User], who_may: WhoMay) -> None:
     assert Batch.objects.count() == 1
     # A reviewer sees the draw, and who can make a batch of it.
     text = as_user(people["reviewer"]).get(URL, {"n": 20, "about": "people"}).content.decode()
-    assert "20 of 40 samples, with seed" in text
-    assert "An admin of the project can make a batch of them" in text
-    assert "Make the draft" not in text
+    assert "20 of 40 samples, seed" in text
+    assert "An admin can create a batch of them" in text
+    assert "Create draft" not in text
 
 
 @pytest.mark.usefixtures("relevance")

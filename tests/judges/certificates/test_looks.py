@@ -232,7 +232,7 @@ def test_what_a_look_does_not_rest_on_costs_no_other_one() -> None:
 def test_looks_as_the_page_has_them(grade: Criterion) -> None:
     before = looks_context(grade, "good", "grade")
     assert (before["history"], before["latest"]) == ([], None)
-    assert (before["next"].number, before["next"].level, before["next"].wider) == (1, "96.96 %", "1.1")
+    assert (before["next"].number, before["next"].level, before["next"].wider) == (1, "96.96%", "1.1")
     look = look_at_test(criterion=grade, judge_name="good")
     after = looks_context(grade, "good", "grade")
     assert (after["latest"]["look"], after["next"].number) == (look, 2)
@@ -248,9 +248,9 @@ def grade() -> Criterion:
 
 
 def test_words() -> None:
-    assert percent_of(level_of_look(1)) == "96.96 %"
-    assert percent_of(level_of_look(10)) == "99.970 %"
-    assert percent_of(level_of_look(100)) == "99.99970 %"
+    assert percent_of(level_of_look(1)) == "96.96%"
+    assert percent_of(level_of_look(10)) == "99.970%"
+    assert percent_of(level_of_look(100)) == "99.99970%"
     assert calibrator_in_words(None) == ""
     platt = {"method": "platt", "lowest": 0.0, "highest": 1.0, "slope": 2.5, "intercept": -0.25}
     assert calibrator_in_words(platt) == "Platt, slope 2.5, intercept -0.25, between the scores 0 and 1"
