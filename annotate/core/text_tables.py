@@ -17,10 +17,10 @@ UNDEFINED = "—"
 
 
 def figure(value: float | None, digits: int = 3) -> str:
-    """A number, or a dash when it is undefined. Never "-0.000"."""
+    """A number with a minus sign, not a hyphen, or a dash when it is undefined. Never "−0.000"."""
     if value is None:
         return UNDEFINED
-    return f"{round(value, digits) + 0.0:.{digits}f}"
+    return f"{round(value, digits) + 0.0:.{digits}f}".replace("-", "−")
 
 
 def number(value: float | None) -> str:

@@ -105,11 +105,11 @@ def _bias_in_words(bias: Mapping[str, Any]) -> str:
     if bias["value"] is None:
         return ""
     if bias["low"] is None or bias["low"] <= 0 <= bias["high"]:
-        return _("On average the judge is not shown to score higher or lower than people.")
+        return _("No significant difference between the judge’s mean score and that of annotators.")
     words = (
-        _("On average the judge scores %(points)s higher than people.")
+        _("On average the judge scores %(points)s higher than annotators.")
         if bias["value"] > 0
-        else _("On average the judge scores %(points)s lower than people.")
+        else _("On average the judge scores %(points)s lower than annotators.")
     )
     return words % {"points": figure(abs(bias["value"]), 2)}
 

@@ -7,7 +7,7 @@ What a judge may do is asked of `decision_in_words`; once it was looked at, its 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from django.utils.translation import gettext as _
@@ -148,10 +148,10 @@ def _judge(
     rates = [None, None] if at is None else [at["tpr"], at["tnr"]]
     if ruling is not None:
         rates = [ruling.tpr, ruling.tnr]
-    passes, fails = (Shown("", "", "", 0, 0) if rate is None else _shown(rate) for rate in rates)
+    passes, fails = (Shown("", "", "", 0, 0) if rate is None else shown(rate) for rate in rates)
     alone = percent(said["reason"]["share"]) if said["verdict"] == "alone_in_region" else ""
     decision = decision_in_words(row["decision"], ruling)
-    return JudgeInShort(row, ruling, said, decision, url, _shown(kappa), passes, fails, alone, picture)
+    return JudgeInShort(row, ruling, said, decision, url, shown(kappa), passes, fails, alone, picture)
 
 
 def _sentences(judges: Sequence[JudgeInShort], best: JudgeInShort | None, alone: JudgeInShort | None) -> Sequence[str]:
@@ -204,18 +204,12 @@ def _of_best(best: JudgeInShort) -> Figure:
 
 
 def _among(people: Mapping[str, Any], matrix: Mapping[str, Any] | None) -> Figure:
-    title, found = _("Between annotators"), _shown(people)
+    title, found = _("Between annotators"), shown(people)
     few = kappa_of_few(matrix) if people["value"] is None and matrix is not None else None
     if few is None:
         return Figure(title, found.text, found.interval or found.why)
     said = ngettext("on %(n)s common unit: too few to rely on", "on %(n)s common units: too few to rely on", few.units)
     return Figure(title, few.kappa, said % {"n": few.units}, few=True)
-
-
-def _shown(estimate: Mapping[str, Any]) -> Shown:
-    """With a minus as it is printed."""
-    found = shown(estimate)
-    return replace(found, text=found.text.replace("-", "−"), interval=found.interval.replace("-", "−"))
 
 
 def _with_interval(kappa: Shown) -> str:

@@ -31,7 +31,7 @@ PLOT_WORDS = {
     "chosen_on_dev": gettext_noop("chosen on dev: %(threshold)s"),
     "score": gettext_noop("score"),
     "units": gettext_noop("units"),
-    "people": gettext_noop("people"),
+    "people": gettext_noop("annotators"),
     "pass": gettext_noop("pass"),
     "fail": gettext_noop("fail"),
     "probability_given": gettext_noop("probability given"),

@@ -133,7 +133,7 @@ def _disagreement(judge: Mapping[str, Any], at: int, links: Links | None) -> dic
         "url": links.disagreement(judge, at) if links else "",
         "unit_title": unit_title(row["unit"], row.get("unit_number")),
         "human": figure(row["human"], 2),
-        "verdict": {True: _("pass"), False: _("fail"), None: _("split in half")}[row["passes"]],
+        "verdict": {True: _("pass"), False: _("fail"), None: _("tied")}[row["passes"]],
         "outcome": outcome(row),
         "is_mistake": (row["passes"], row["judge_passes"]) in _MISTAKES,
         "said": number(row["score"]) if row["label"] is None else str(row["label"]),

@@ -55,7 +55,7 @@ class Scale:
     @property
     def ticks(self) -> list[tuple[str, str]]:
         """Place and number of each mark of the axis."""
-        return [(_percent(self._share(tick)), figure(tick, 1).replace("-", "−")) for tick in _TICKS if tick >= self.low]
+        return [(_percent(self._share(tick)), figure(tick, 1)) for tick in _TICKS if tick >= self.low]
 
     def _share(self, value: float) -> float:
         return _MARGIN + (1 - 2 * _MARGIN) * (value - self.low) / (1 - self.low)

@@ -11,11 +11,13 @@ from typing import Any
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop, ngettext
 
+from annotate.core.text_tables import figure
+
 
 def with_sign(value: float) -> str:
     """A difference to two digits, with its sign."""
-    text = f"{round(value, 2) + 0.0:.2f}"
-    return text if float(text) <= 0 else f"+{text}"
+    text = figure(value, 2)
+    return f"+{text}" if round(value, 2) > 0 else text
 
 
 def _one_of(words: Mapping[str, str]) -> Callable[[str], str]:
@@ -55,7 +57,7 @@ WORDS = {
     "one_category": gettext_noop("only one category was used"),
     "one_category_in_every_pair": gettext_noop("only one category was used in every pair"),
     "one_category_at_every_threshold": gettext_noop("only one category was used at every threshold"),
-    "one_category_by_either": gettext_noop("people or the judge used only one category"),
+    "one_category_by_either": gettext_noop("annotators or the judge used only one category"),
     "one_value": gettext_noop("only one value was used"),
     "equal_units": gettext_noop("the units do not vary"),
     "equal_scores": gettext_noop("all scores are equal"),
@@ -72,12 +74,12 @@ WORDS = {
     "no_pair_with_common_units": gettext_noop("no pair of raters has %(n)s common units"),
     "nothing_rated_twice": gettext_noop("no unit was rated twice by the same rater"),
     "rater_rated_nothing_twice": gettext_noop("this rater rated no unit twice"),
-    "no_others": gettext_noop("nobody else labelled these units"),
+    "no_others": gettext_noop("no other annotator labelled these units"),
     "no_majority": gettext_noop("the others never had a majority"),
-    "no_positive": gettext_noop("no unit is positive by people"),
-    "no_negative": gettext_noop("no unit is negative by people"),
+    "no_positive": gettext_noop("annotators pass no unit"),
+    "no_negative": gettext_noop("annotators fail no unit"),
     "no_positive_by_judge": gettext_noop("no unit is positive by the judge"),
-    "no_positive_by_either": gettext_noop("no unit is positive by people or by the judge"),
+    "no_positive_by_either": gettext_noop("neither annotators nor the judge pass a unit"),
     "no_interval_asked": gettext_noop("no interval was asked for"),
     "few_clusters": gettext_noop("fewer than 2 clusters: no interval"),
     "many_clusters": gettext_noop("more than %(n)s clusters: use influence functions"),
@@ -100,33 +102,34 @@ WORDS = {
     "one_sample": gettext_noop("one sample: no interval"),
     "undefined_in_every_sample": gettext_noop("undefined in every sample"),
     # Of people.
-    "no_labels": gettext_noop("nobody has labelled a unit yet"),
-    "no_unit_labelled_twice": gettext_noop("nobody has labelled a unit that somebody else labelled as well"),
-    "all_split_in_half": gettext_noop("the labels of these units are all split in half"),
+    "no_labels": gettext_noop("no unit has labels yet"),
+    "no_unit_labelled_twice": gettext_noop("no unit has labels of two annotators yet"),
+    "all_split_in_half": gettext_noop("the labels of all these units are tied"),
     "no_days": gettext_noop("no label has a day: labels made elsewhere bring none"),
-    "no_dates": gettext_noop("nobody knows when these labels were made: labels that came from a file carry no date"),
+    "no_dates": gettext_noop("these labels have no date, as they were imported"),
     "not_timed": gettext_noop("no choice was timed"),
     "no_known_answers": gettext_noop("no known answers"),
     "no_answers": gettext_noop("no answer to a unit with a known one"),
     "no_gold": gettext_noop("no unit has a gold label and another one"),
     "reference_passes_none": gettext_noop("the reference passes no unit"),
     "reference_fails_none": gettext_noop("the reference fails no unit"),
-    "few_people": gettext_noop("%(n)s people labelled units that others labelled too; it takes %(needed)s"),
+    "few_people": gettext_noop("%(n)s annotators share units with others; at least %(needed)s are needed"),
     "few_people_labelled": gettext_noop(
-        "%(n)s people labelled %(units)s units or more; it takes %(needed)s to speak for others like them"
+        "%(n)s annotators labelled %(units)s units or more; at least %(needed)s are needed to generalise to other "
+        "annotators"
     ),
     "few_shared_units": gettext_noop("%(n)s units have two labels or more; it takes %(needed)s"),
     "little_overlap": gettext_noop(
-        "the model has %(unknown)s unknowns, and people overlap so little that their labels fix only %(fixed)s"
+        "the model has %(unknown)s unknowns, but annotators share so few units that their labels fix only %(fixed)s"
     ),
     "too_many_labels_for_model": gettext_noop("%(n)s labels are too many to fit the model while a report is made"),
-    "model_not_settled": gettext_noop("the model had not settled after %(rounds)s rounds"),
+    "model_not_settled": gettext_noop("the model did not converge in %(rounds)s rounds"),
     "no_interval_of_model": gettext_noop("the model gives no interval"),
     "no_such_unit_by_model": gettext_noop("no such unit of theirs, by the model"),
-    "few_units_show_errors": gettext_noop("fewer than %(n)s units show how often people err"),
-    "people_near_chance": gettext_noop("people agree too little to tell their errors from guessing"),
-    "errors_explain_passes": gettext_noop("people's errors alone explain every pass"),
-    "errors_explain_fails": gettext_noop("people's errors alone explain every fail"),
+    "few_units_show_errors": gettext_noop("fewer than %(n)s units show how often annotators err"),
+    "people_near_chance": gettext_noop("annotators agree too little to tell their errors from guessing"),
+    "errors_explain_passes": gettext_noop("annotators’ errors alone explain every pass"),
+    "errors_explain_fails": gettext_noop("annotators’ errors alone explain every fail"),
     "errors_not_independent": gettext_noop(
         "errors are not independent: if they were, the figure would lie beyond 0 to 1"
     ),
@@ -137,11 +140,11 @@ WORDS = {
     "only_numbers": gettext_noop("the criterion says nowhere which values pass, and the judge answers with numbers"),
     "no_reference": gettext_noop("no unit has a human reference yet"),
     "no_scores": gettext_noop("the judge scored none of the units that have a human reference"),
-    "nothing_scored": gettext_noop("the judge scored no unit that people gave a value"),
-    "nothing_decided": gettext_noop("the judge decided no unit that people labelled"),
+    "nothing_scored": gettext_noop("the judge scored no unit that annotators gave a value"),
+    "nothing_decided": gettext_noop("the judge decided no unit that annotators labelled"),
     "no_score_in_part": gettext_noop("no unit of the %(part)s part has a score"),
-    "all_positive_in_part": gettext_noop("all %(n)s scored units of the %(part)s part are positive by people"),
-    "all_negative_in_part": gettext_noop("all %(n)s scored units of the %(part)s part are negative by people"),
+    "all_positive_in_part": gettext_noop("all %(n)s scored units of the %(part)s set pass"),
+    "all_negative_in_part": gettext_noop("all %(n)s scored units of the %(part)s set fail"),
     "few_to_choose_threshold": gettext_noop(
         "the dev part has too few units that pass, or that fail, to choose a threshold on four fifths of it"
     ),
@@ -152,22 +155,20 @@ WORDS = {
     "no_annotator_with_majority": gettext_noop(
         "no annotator has %(n)s units in common with the judge and a majority of the others, with two categories in use"
     ),
-    "no_shared_item": gettext_noop("no item that the judge and another person rated"),
+    "no_shared_item": gettext_noop("no unit that the judge and another rater rated"),
     "few_items": gettext_noop("fewer than %(n)s items"),
     "fewer_units_than": gettext_noop("fewer than %(n)s units"),
     "no_annotator_with_items": gettext_noop("no annotator has %(n)s items"),
     "no_interval_of_tests": gettext_noop("a share of tests passed carries no interval"),
-    "no_numeric_scale": gettext_noop("people's values are no numbers on a scale, so there is no distance to them"),
-    "only_pass_or_fail": gettext_noop("people say pass or fail only, so there is no distance to them"),
-    "scores_beyond_scale": gettext_noop(
-        "the judge's scores go beyond people's scale, and nobody knows which scale they are on"
-    ),
+    "no_numeric_scale": gettext_noop("annotators’ values are not numbers, so there is no distance to them"),
+    "only_pass_or_fail": gettext_noop("annotators only pass or fail, so there is no distance to them"),
+    "scores_beyond_scale": gettext_noop("the judge’s scores exceed the criterion’s scale, so their scale is unknown"),
     "scores_not_turned": gettext_noop(
-        "lower is better for this judge, and people's scale has no ends by which to turn its scores round"
+        "lower is better for this judge, and the criterion’s scale has no ends to reverse its scores by"
     ),
     "asked_once": gettext_noop("this judge was asked only once about each unit"),
     # Of two judges, and of parts of the data.
-    "no_unit_decided_by_both": gettext_noop("no unit that people settled was decided by both"),
+    "no_unit_decided_by_both": gettext_noop("no resolved unit was decided by both"),
     "not_compared": gettext_noop("%(judge)s: %(why)s"),
     "no_metadata": gettext_noop("the samples carry no metadata, so there are no parts to tell apart"),
     "no_metadata_key": gettext_noop(
@@ -179,13 +180,17 @@ WORDS = {
     "enough_others": gettext_noop("there are enough others"),
     "few_samples_in_slice": gettext_noop("fewer than %(n)s samples in the slice"),
     "few_samples_outside_slice": gettext_noop("fewer than %(n)s samples outside the slice"),
-    "few_passed_in_slice": gettext_noop("fewer than %(n)s samples with units that people pass in the slice"),
-    "few_passed_outside_slice": gettext_noop("fewer than %(n)s samples with units that people pass outside the slice"),
-    "few_failed_in_slice": gettext_noop("fewer than %(n)s samples with units that people fail in the slice"),
-    "few_failed_outside_slice": gettext_noop("fewer than %(n)s samples with units that people fail outside the slice"),
+    "few_passed_in_slice": gettext_noop("fewer than %(n)s samples with units that annotators pass in the slice"),
+    "few_passed_outside_slice": gettext_noop(
+        "fewer than %(n)s samples with units that annotators pass outside the slice"
+    ),
+    "few_failed_in_slice": gettext_noop("fewer than %(n)s samples with units that annotators fail in the slice"),
+    "few_failed_outside_slice": gettext_noop(
+        "fewer than %(n)s samples with units that annotators fail outside the slice"
+    ),
     # Of samples as wholes.
     "no_whole_sample": gettext_noop("no sample has a reference for each of these units yet"),
-    "no_grades": gettext_noop("people's values are no grades: numbers that are not negative"),
+    "no_grades": gettext_noop("annotators’ values are not grades (numbers from 0)"),
     "negative_scores": gettext_noop("some of the judge's scores are negative, and so no grades"),
     "no_sample_decided": gettext_noop("the judge decided every unit of none of these samples"),
     "no_sample_scored": gettext_noop("the judge scored none of these samples"),
@@ -211,17 +216,19 @@ WORDS = {
     ),
     "no_region": gettext_noop("no region: %(why)s"),
     "few_failed_groups": gettext_noop(
-        "%(n)s groups with something that people fail lie in the first step; %(needed)s without an error are needed"
+        "%(n)s groups with something that annotators fail are in the first step; %(needed)s without an error are needed"
     ),
     "few_passed_groups": gettext_noop(
-        "%(n)s groups with something that people pass lie in the first step; %(needed)s without an error are needed"
+        "%(n)s groups with something that annotators pass are in the first step; %(needed)s without an error are needed"
     ),
     "false_passes_above_risk": gettext_noop(
-        "of what people fail in the first step (%(n)s groups) the judge passes %(found)s; up to %(high)s may be, more "
+        "of what annotators fail in the first step (%(n)s groups) the judge passes %(found)s; up to %(high)s may "
+        "be, more "
         "than %(risk)s"
     ),
     "false_fails_above_risk": gettext_noop(
-        "of what people pass in the first step (%(n)s groups) the judge fails %(found)s; up to %(high)s may be, more "
+        "of what annotators pass in the first step (%(n)s groups) the judge fails %(found)s; up to %(high)s may be, "
+        "more "
         "than %(risk)s"
     ),
     # Only looks of before decision 31 have these two.
@@ -272,7 +279,7 @@ WORDS = {
     "auc_turned": gettext_noop(
         "ROC AUC is %(auc)s: below %(bar)s. If lower scores are better, change the judge’s direction."
     ),
-    "few_overlapping_groups": gettext_noop("fewer than %(n)s groups of samples were labelled by several people"),
+    "few_overlapping_groups": gettext_noop("fewer than %(n)s groups of samples have labels of several annotators"),
     # What a judge may do, and what speaks for it and against it.
     "endpoint_kappa_unknown": gettext_noop("Its kappa with annotators is not known: %(why)s."),
     "endpoint_less_people_unknown": gettext_noop("Its kappa compared with a person’s is not known: %(why)s."),
@@ -288,16 +295,16 @@ WORDS = {
         "Judge − person: %(less)s in kappa, too uncertain to say whether it is %(bar)s or more; %(more)s."
     ),
     "no_known_chance": gettext_noop(
-        "how the samples of this half came to be labelled is not known; an admin can declare it, or draw a batch"
+        "how the samples of this set came to be labelled is not known; an admin can declare it, or draw a batch"
     ),
     "none_drawn_on_test": gettext_noop(
         "how the samples of the %(n)s scored units on test came to be labelled is not known; an admin can declare it, "
         "or draw a batch"
     ),
     "region_after_endpoint": gettext_noop("a score range is tried only when the declared minimum is reached"),
-    "labels_settle": gettext_noop("more drawn labels settle it with a chance of %(chance)s"),
+    "labels_settle": gettext_noop("more drawn labels decide it with a chance of %(chance)s"),
     "labels_alone_hardly": gettext_noop(
-        "%(times)s times as many labels would settle it with a chance below %(chance)s"
+        "%(times)s times as many labels would decide it with a chance below %(chance)s"
     ),
     "labels_unplanned": gettext_noop("how many more labels are needed is not known"),
     "kappa_reached": gettext_noop("Kappa is %(kappa)s: at least %(bar)s even at the low end."),
@@ -332,15 +339,15 @@ WORDS = {
     # Which of two judges, or versions of one, agrees more with people.
     "cannot_be_compared": gettext_noop("They can’t be compared – %(why)s."),
     "all_decided_alike": gettext_noop("%(first)s and %(second)s decide all %(units)s units alike."),
-    "difference_unknown": gettext_noop("Whether one agrees more with people can’t be said: %(why)s."),
+    "difference_unknown": gettext_noop("Whether one agrees more with annotators isn’t known: %(why)s."),
     "difference_without_interval": gettext_noop(
         "%(second)s differs from %(first)s by %(kappa)s in kappa, without an interval: %(why)s."
     ),
     "second_agrees_more": gettext_noop(
-        "%(second)s agrees more with people than %(first)s: kappa %(kappa)s (%(low)s to %(high)s)."
+        "%(second)s agrees more with annotators than %(first)s: kappa %(kappa)s (%(low)s to %(high)s)."
     ),
     "second_agrees_less": gettext_noop(
-        "%(second)s agrees less with people than %(first)s: kappa %(kappa)s (%(low)s to %(high)s)."
+        "%(second)s agrees less with annotators than %(first)s: kappa %(kappa)s (%(low)s to %(high)s)."
     ),
     "no_difference_shown": gettext_noop(
         "No difference is shown between %(first)s and %(second)s: kappa %(kappa)s; anything from %(low)s to "

@@ -97,15 +97,15 @@ def money(amount: Any, currency: str | None) -> str:
 MEASURES = {
     "pass or fail": (
         ("kappa", gettext_noop("Kappa"), gettext_noop("agreement beyond chance")),
-        ("tpr", "TPR", gettext_noop("of what people pass, the share it passes")),
-        ("tnr", "TNR", gettext_noop("of what people fail, the share it fails")),
-        ("accuracy", gettext_noop("Accuracy"), gettext_noop("share of units decided as people do")),
+        ("tpr", "TPR", gettext_noop("of what annotators pass, the share it passes")),
+        ("tnr", "TNR", gettext_noop("of what annotators fail, the share it fails")),
+        ("accuracy", gettext_noop("Accuracy"), gettext_noop("share of units decided as annotators do")),
     ),
     "labels": (
         ("kappa", gettext_noop("Kappa"), gettext_noop("agreement beyond chance")),
         ("linear", gettext_noop("Linear kappa"), gettext_noop("two steps apart is twice as bad as one")),
         ("quadratic", gettext_noop("Quadratic kappa"), gettext_noop("two steps apart is four times as bad as one")),
-        ("percent", gettext_noop("Percent agreement"), gettext_noop("share of units labelled as people do")),
+        ("percent", gettext_noop("Percent agreement"), gettext_noop("share of units labelled as annotators do")),
     ),
 }
 

@@ -312,8 +312,8 @@ def _out_of_date(certificate: Certificate) -> tuple[str, str] | None:
     if not look.is_out_of_date:
         return None
     said = _(
-        "Certificate %(n)s rests on look %(look)s, which was taken before what a look promises changed: look again, "
-        "and certify that look."
+        "Certificate %(n)s rests on test evaluation %(look)s, which was made before the promise of test evaluations "
+        "changed. Evaluate again and certify that."
     )
     return "out_of_date", said % {"n": certificate.number, "look": look.number}
 
@@ -323,7 +323,7 @@ def _looked_since(certificate: Certificate) -> tuple[str, str] | None:
     later = later_look(certificate.look)
     if later is None:
         return None
-    said = _("Look %(look)s at test came after certificate %(n)s: certify that one.")
+    said = _("Test evaluation %(look)s came after certificate %(n)s. Certify that one.")
     return "looked_since", said % {"look": later.number, "n": certificate.number}
 
 
@@ -334,8 +334,8 @@ def _taken_back(criterion: Criterion, certificate: Certificate) -> tuple[str, st
     if not given or (now is not None and given == {f"declared_{now.how}"} and _as_given(now, criterion, certificate)):
         return None
     said = _(
-        "Certificate %(n)s rests on what was declared of labels made elsewhere, which has been taken back: look again, "
-        "and certify that look."
+        "Certificate %(n)s rests on what was declared of labels made elsewhere, which has been withdrawn. Evaluate "
+        "again and certify that."
     )
     return "labels_undeclared", said % {"n": certificate.number}
 

@@ -97,8 +97,8 @@ def _require_kappa(found: Standing) -> None:
     endpoint = found.certificate.look.result["endpoint"]
     if endpoint["name"] != Measure.KAPPA:
         said = _(
-            "min_kappa: of “%(criterion)s” kappa less a person’s was declared, at least %(bar)s, and certificate %(n)s "
-            "is held to that: leave the bar out."
+            "min_kappa: of “%(criterion)s” a difference in kappa (judge − person) of at least %(bar)s was declared, "
+            "and certificate %(n)s is held to it. Leave min_kappa out."
         )
         given = {"criterion": found.criterion.key, "bar": f"{endpoint['bar']:g}", "n": found.certificate.number}
         raise Invalid("bad_min_kappa", said % given)

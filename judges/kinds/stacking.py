@@ -89,7 +89,7 @@ def fit_stack(
         inside = fold == left_out
         if target[~inside].all() or not target[~inside].any():
             raise NotStacked(
-                _("Without fold %(fold)d of %(folds)d people pass all units or none.")
+                _("Without fold %(fold)d of %(folds)d, annotators pass all units or none.")
                 % {"fold": left_out + 1, "folds": FOLDS}
             )
         curve = _fit(table[~inside], target[~inside])
@@ -110,7 +110,10 @@ def _require_enough(target: Any, samples: Sequence[str], members: Sequence[str])
     passing, failing = int(target.sum()), int((~target).sum())
     if not passing or not failing:
         raise NotStacked(
-            _("People pass all or none of the %(units)d dev units that all members scored: there is no telling apart.")
+            _(
+                "Annotators pass all or none of the %(units)d dev units that all members scored, so nothing can be "
+                "learnt."
+            )
             % {"units": len(target)}
         )
     rarer = max(FEWEST_RARER, RARER_PER_MEMBER * len(members))

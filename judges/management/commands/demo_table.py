@@ -38,9 +38,9 @@ class Command(OneLineCommand):
 
 def demo_table(report: AlignmentReport) -> str:
     judges, people = report.result["judges"], report.result["people"]
-    named = [*((row["title"], row["kappa"]) for row in judges), ("people with each other", people)]
+    named = [*((row["title"], row["kappa"]) for row in judges), ("between annotators", people)]
     rows = [[title, interval(kappa), kappa["n"], kappa["clusters"]] for title, kappa in named]
-    head = f"{report.result['project']['name']}, criterion “{report.result['criterion']['key']}”: judges against people"
+    head = f"{report.result['project']['name']}, criterion “{report.result['criterion']['key']}”: judges vs. humans"
     return "\n\n".join([head, text_table(["judge", "kappa [95% interval]", "units", "samples"], rows)])
 
 

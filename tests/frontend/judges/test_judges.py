@@ -166,7 +166,7 @@ def test_it_says_what_the_judge_may_do(rita: User, judge: Judge) -> None:
     Look.objects.update(promise=PROMISE - 1)
     text = client.get(at).content.decode()
     assert "no longer valid" in text
-    assert "before what a look promises changed" in text
+    assert "before the promise of test evaluations changed" in text
     assert "may decide alone" not in text
 
 

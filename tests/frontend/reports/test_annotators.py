@@ -98,7 +98,7 @@ def test_one_person_alone(rita: User) -> None:
     freeze_report(criterion=support)
     text = seen(as_user(rita), "/p/solo/reports/support/annotators/")
     assert "2 labels by 1 annotator on 2 units of 2 samples." in text
-    assert "Nothing to compare: nobody else labelled these units." in text
+    assert "Nothing to compare: no other annotator labelled these units." in text
     assert "Who agrees with whom" not in text
 
 

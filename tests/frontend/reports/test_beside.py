@@ -13,6 +13,7 @@ from django.template.loader import render_to_string
 from alignment.report import Evidence, JudgeScores, report_figures
 from alignment.report.evidence import Criterion as Asked
 from alignment.report.evidence import Option, UnitKey
+from annotate.core.text_tables import figure
 from annotate.models import Criterion
 from frontend.reports.file import report_html
 from frontend.reports.in_words import plot_in_words
@@ -86,7 +87,7 @@ def test_everything_in_words() -> None:
     row, plots, page = rendered(everything())
     text = Words(page).text
     difference = row["people"]["difference"]
-    assert f"Judge − person: {difference['value']:.2f}" in text
+    assert f"Judge − person: {figure(difference['value'], 2)}" in text
     assert "the judge may lose up to 20 units in 100" in text
     assert f"ω = {row['people']['test']['winning_rate_clustered']['value']:.2f}" in text
     assert f"Worse than the rest: language {HOSTILE}." in text
@@ -148,7 +149,7 @@ def test_what_does_not_apply_is_not_listed_and_what_is_missing_says_why() -> Non
     for title in ("Human ceiling", "Data slices", "Week by week", "Repeatability", "Human error"):
         assert title in missing
         assert title not in text[: text.index("Not available")]
-    assert "Nobody has labelled a unit that somebody else labelled as well." in missing
+    assert "No unit has labels of two annotators yet." in missing
     assert "The samples carry no metadata" in missing
     assert "This judge was asked only once about each unit." in missing
     assert row["values"]["pr_auc"]["passes"]["value"] is not None
@@ -192,7 +193,7 @@ def test_parts_in_a_plot() -> None:
     source = slices_plot("slices-1", HOSTILE, [*rows, undefined])
     assert source is not None
     words = "".join(check_svg(source).itertext())
-    assert "v0: -0.30 [-0.50, -0.10], worse than the rest." in words
+    assert "v0: −0.30 [−0.50, −0.10], worse than the rest." in words
     assert "2 more slices are in the table only." in words
     assert "few" not in words
 

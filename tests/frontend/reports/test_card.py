@@ -92,7 +92,7 @@ def test_a_certificate_that_has_ended_lets_it_decide_nothing(grade: Criterion, a
     certified(version(), "alone_in_region", **looked)
     text = page(admin)
     assert "Don’t use it now: its certificate has ended." in text
-    assert "has been taken back" in text
+    assert "has been withdrawn" in text
     assert "May decide alone Nothing its certificate has ended" in text
     report = grade.reports.get()
     card = judge_context(report, 0, looked=looked_decisions(grade.project))["card"]

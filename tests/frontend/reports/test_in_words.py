@@ -88,12 +88,12 @@ def test_an_unknown_code_is_an_error() -> None:
         ),
         (
             remark("no_region", why=remark("false_passes_above_risk", n=80, found=0.05, high=0.123, risk=0.1)),
-            ("no region: of what people fail in the first step (80 groups) the judge passes 5.0%; up to 12.3% may be, "
-            "more than 10.0%"),
+            ("no region: of what annotators fail in the first step (80 groups) the judge passes 5.0%; up to 12.3% "
+            "may be, more than 10.0%"),
             None,
         ),
-        (remark("all_positive_in_part", n=7, part="dev"), "all 7 scored units of the dev part are positive by people",
-         "开发集中全部 7 个有分数的单元都被人判通过"),
+        (remark("all_positive_in_part", n=7, part="dev"), "all 7 scored units of the dev set pass",
+         "开发集中全部 7 个有分数的单元都通过"),
         (remark("more_samples_for", n=1200, width=0.1), "about 1,200 more samples for ±0.10", None),
         (
             caveats.FEW_SAMPLES,

@@ -268,7 +268,7 @@ def test_a_look_that_is_out_of_date_says_so(grade: Criterion, page_of: PageOf) -
     text = text_of(client)
     assert "This test evaluation is out of date: what an evaluation promises has changed since" in text
     assert '<span class="badge">out of date</span>' in text
-    assert "which was taken before what a look promises changed" in text
+    assert "which was made before the promise of test evaluations changed" in text
     assert "Certify test evaluation" not in text
     (said,) = client.get(f"/api/projects/{grade.project.slug}/looks/").json()["results"]
     assert said["out_of_date"] is True

@@ -175,7 +175,7 @@ def test_walks_through_the_disagreements(report: AlignmentReport, lena: User, ne
     page = new_page(lena)
     page.goto(URL)
     page.get_by_role("link", name="Read where it disagrees").click()
-    table = page.get_by_role("group", name="Where loose and people disagree").first
+    table = page.get_by_role("group", name="Where loose and annotators disagree").first
     line = table.get_by_role("row").nth(first + 1)
     expect(line).to_contain_text(outcomes[row["passes"], row["judge_passes"]])
     line.get_by_role("link", name=row["external_id"]).click()

@@ -188,14 +188,15 @@ def test_decisions_that_leave_nothing_to_the_judge_alone(
     html = client.get(URL).content.decode()
     assert said in html
     assert (
-        "Nothing can be decided automatically: 7 groups with something that people fail lie in the first step" in html
+        "Nothing can be decided automatically: 7 groups with something that annotators fail are in the first step"
+        in html
     )
     assert "Human review" not in html
     assert "Nothing can be decided automatically" in client.post(URL, sent(ben), follow=True).content.decode()
     assert not Batch.objects.exists()
     Look.objects.update(promise=PROMISE - 1)
     html = client.get(URL).content.decode()
-    assert "before what a look promises changed" in html
+    assert "before the promise of test evaluations changed" in html
     assert said not in html
 
 

@@ -121,7 +121,7 @@ def ended(project: Project) -> str:
     found = gate(**asked(project))
     assert (found.code, found.sentence, found.decision) == (code, sentence, None)
     assert gate_markdown(found).startswith(
-        "**Failed:** Certificate 1" if code != "looked_since" else "**Failed:** Look 2"
+        "**Failed:** Certificate 1" if code != "looked_since" else "**Failed:** Test evaluation 2"
     )
     with pytest.raises(Conflict) as refused:
         apply_certificate(**asked(project), rows=[{"score": 0.9}])
@@ -233,7 +233,7 @@ def test_a_bar_of_its_own_is_above_the_declared_one(version: JudgeVersion, proje
 def test_a_bar_of_kappa_is_refused_where_something_else_was_declared(version: JudgeVersion, project: Project) -> None:
     certified(version, "with_a_person", endpoint={**ENDPOINT, "name": "kappa_less_people", "bar": -0.05})
     assert gate(**asked(project)).passed
-    with pytest.raises(Invalid, match=r"kappa less a person’s was declared, at least -0\.05") as refused:
+    with pytest.raises(Invalid, match=r"judge − person. of at least -0.05 was declared") as refused:
         gate(**asked(project), min_kappa=0.5)
     assert refused.value.code == "bad_min_kappa"
 

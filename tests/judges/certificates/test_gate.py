@@ -218,7 +218,7 @@ def test_a_look_since_the_certificate(project: Project, grade: Criterion) -> Non
     found = gate(project=project, criterion_key="grade", judge_name="good")
     assert (found.code, found.sentence) == (
         "looked_since",
-        "Look 2 at test came after certificate 1: certify that one.",
+        "Test evaluation 2 came after certificate 1. Certify that one.",
     )
     issue_certificate(look=Look.objects.get(number=2))
     found = gate(project=project, criterion_key="grade", judge_name="good", min_kappa=-1)

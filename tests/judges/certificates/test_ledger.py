@@ -138,14 +138,14 @@ def test_a_look_of_an_earlier_promise_is_out_of_date(project: Project, grade: Cr
     found = gate(project=project, criterion_key="grade", judge_name="good", min_kappa=-1)
     assert found.code == "out_of_date"
     assert found.sentence == (
-        "Certificate 1 rests on look 1, which was taken before what a look promises changed: look again, and certify "
-        "that look."
+        "Certificate 1 rests on test evaluation 1, which was made before the promise of test evaluations changed. "
+        "Evaluate again and certify that."
     )
     said = StringIO()
-    with pytest.raises(CommandError, match="before what a look promises changed") as failed:
+    with pytest.raises(CommandError, match="before the promise of test evaluations changed") as failed:
         call_command("gate", "desk", "--criterion", "grade", "--judge", "good", "--min-kappa", "-1", stdout=said)
     assert failed.value.returncode == 1
-    with pytest.raises(Conflict, match="before what a look promises changed") as refused:
+    with pytest.raises(Conflict, match="before the promise of test evaluations changed") as refused:
         apply_certificate(project=project, criterion_key="grade", judge_name="good", rows=[{"score": 0.5}])
     assert refused.value.code == "out_of_date"
     again = look_at_test(criterion=grade, judge_name="good")
@@ -167,13 +167,13 @@ def test_a_look_without_a_drawn_label_is_refused_and_costs_nothing(project: Proj
     """It could decide nothing."""
     DeclaredDraw.objects.all().delete()
     missing = (
-        "Test evaluation not run: how the samples of this half came to be labelled is not known; an admin can declare "
+        "Test evaluation not run: how the samples of this set came to be labelled is not known; an admin can declare "
         "it, or draw a batch."
     )
     with pytest.raises(Conflict) as refused:
         look_at_test(criterion=grade, judge_name="good")
     assert (refused.value.code, refused.value.message) == ("nothing_to_see", missing)
-    with pytest.raises(CommandError, match="how the samples of this half came"):
+    with pytest.raises(CommandError, match="how the samples of this set came"):
         call_command("look", project.slug, "--criterion", "grade", "--judge", "good")
     client = client_of(make_admin(project))
     said = client.post(f"/api/projects/{project.slug}/looks/", {"criterion": "grade", "judge": "good"}, format="json")

@@ -131,14 +131,14 @@ def test_labels_without_scores() -> None:
 
 @pytest.mark.parametrize(
     ("grade", "which", "why"),
-    [(5, "positive", "no unit is negative by people"), (1, "negative", "no unit is positive by people")],
+    [(5, "pass", "annotators fail no unit"), (1, "fail", "annotators pass no unit")],
 )
 def test_one_class_only(grade: int, which: str, why: str) -> None:
     project, samples = labelled([grade] * 20)
     judged(project, samples, lambda place: place / 20)
     reference, row = against(grade_of(project))
     assert (reference["units"], reference["positives"]) == (20, 20 if grade == 5 else 0)
-    assert no_kappa(row) == f"all 10 scored units of the dev part are {which} by people"
+    assert no_kappa(row) == f"all 10 scored units of the dev set {which}"
     assert reasons(row, "roc_auc") == {why}
     assert reasons(row, "spearman", "kendall", "pearson") == {"all human values are equal"}
 
@@ -204,7 +204,7 @@ def test_lower_is_better_is_the_same_judge_turned_round() -> None:
     # The correlations are of the scores as they stand.
     assert down["spearman"]["value"] == pytest.approx(-up["spearman"]["value"])
     text = report_html(build_report(criterion=grade_of(project), judge_name="down"))
-    assert "Mean of people" in text
+    assert "Mean of annotators" in text
     assert "≤ -0." in text
 
 

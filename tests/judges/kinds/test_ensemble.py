@@ -209,7 +209,7 @@ def test_a_member_without_scores_on_dev_is_refused(project: Project) -> None:
 
 def test_too_few_verdicts_and_one_sided_ones_are_refused(project: Project) -> None:
     Label.objects.update(value="supported")
-    with pytest.raises(Invalid, match="People pass all or none"):
+    with pytest.raises(Invalid, match="Annotators pass all or none"):
         _made(project)
     Label.objects.filter(sample__external_id__in=SAMPLES[:4]).update(value="contradicted")
     with pytest.raises(Invalid, match="Too few dev verdicts"):

@@ -97,7 +97,7 @@ def test_extreme_scores_have_a_probability() -> None:
 @pytest.mark.parametrize(
     ("change", "why"),
     [
-        (lambda rows, passes, names: (rows, [True] * len(passes), names), "People pass all or none"),
+        (lambda rows, passes, names: (rows, [True] * len(passes), names), "Annotators pass all or none"),
         (lambda rows, passes, names: ([], [], []), "of the 0 dev units"),
         (lambda rows, passes, names: (rows[:30], passes[:30], names[:30]), "Too few dev verdicts"),
         (lambda rows, passes, names: (rows, passes, ["one"] * len(names)), "of 1 samples"),

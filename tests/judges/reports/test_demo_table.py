@@ -36,11 +36,11 @@ def test_the_worker_makes_the_table(worker: Worker, monkeypatch: pytest.MonkeyPa
     assert [(row.how, row.samples, row.by, row.batch) for row in came.by] == [("all", 47, "Alma", 1)]
     assert (came.chosen, came.unfinished) == (0, 2)
     # A judge whose every decision is the same has a kappa of zero and no interval.
-    interval = r"(?: \[-?\d\.\d{3}, -?\d\.\d{3}\])?"
-    table = re.findall(rf"^(\S.*?)  +(-?\d\.\d{{3}}){interval}  +(\d+)  +(\d+)$", text, re.MULTILINE)
+    interval = r"(?: \[−?\d\.\d{3}, −?\d\.\d{3}\])?"
+    table = re.findall(rf"^(\S.*?)  +(−?\d\.\d{{3}}){interval}  +(\d+)  +(\d+)$", text, re.MULTILINE)
     assert len(table) == 7, text
-    assert table[-1][0] == "people with each other"
-    kappa = {name: float(value) for name, value, *_ in table}
+    assert table[-1][0] == "between annotators"
+    kappa = {name: float(value.replace("−", "-")) for name, value, *_ in table}
     titles = [row["title"] for row in report.result["judges"]]
     assert list(kappa)[:-1] == titles
     # One judge is good and one measures length only: a demo that did not show it would be none.
