@@ -119,7 +119,8 @@ def _names() -> frozenset[str]:
 
 @cache
 def _examples() -> frozenset[str]:
-    return frozenset(path.relative_to(_DOCS).as_posix() for path in _DOCS.glob("examples/*.py"))
+    found = [*_DOCS.glob("examples/*.py"), *_DOCS.glob("examples/import/*.*")]
+    return frozenset(path.relative_to(_DOCS).as_posix() for path in found)
 
 
 @cache

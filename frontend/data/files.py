@@ -29,6 +29,7 @@ from annotate.models.transfer import ImportKind, ImportStatus
 from annotate.projects.read import rated_criteria
 from annotate.verdicts.read import ground_truth, imported_labels
 from frontend.base.pages import ProjectPage, RefusalsShown, project_view, status_of
+from frontend.data.columns import COLUMN_HELP
 from frontend.data.values import lines
 
 _WORDS = {METADATA: gettext_lazy("Keep as metadata"), IGNORE: gettext_lazy("Ignore")}
@@ -174,7 +175,8 @@ def imports(page: ProjectPage) -> HttpResponse:
     jobs = page.project.imports.select_related("created_by").defer("errors", "mapping")
     rows = page.rows(jobs)
     listed = [as_it_stands(job) for job in rows]
-    return page.render("data/imports.html", {"form": form, "rows": rows, "listed": listed}, status=status_of(form))
+    context = {"form": form, "rows": rows, "listed": listed, "column_help": COLUMN_HELP, "kind": form["kind"].value()}
+    return page.render("data/imports.html", context, status=status_of(form))
 
 
 @project_view("import", get="import.read", post="import.run")

@@ -24,7 +24,8 @@ def test_every_document_is_there_and_its_links_lead_somewhere(rita: User) -> Non
     pages = {"/help/" + path.relative_to(ROOT / "docs").with_suffix("").as_posix() + "/" for path in _documents()}
     assert "/help/decisions/0003-the-test-half-is-locked/" in pages
     texts = {page: client.get(page).content.decode() for page in pages}
-    pages |= {f"/help/examples/{path.name}/" for path in (ROOT / "docs" / "examples").iterdir()}
+    docs = ROOT / "docs"
+    pages |= {f"/help/{path.relative_to(docs).as_posix()}/" for path in (docs / "examples").rglob("*.*")}
     for page, text in texts.items():
         body = text[text.index("help-text") :]
         for target in re.findall(r'href="([^"]+)"', body):
