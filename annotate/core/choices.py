@@ -1,5 +1,5 @@
 """Options as people choose among them: the best one first, so that key 1 is the best one everywhere, each with what it
-means. What is stored, exported and put to judges keeps the order of the scale (decision 36)."""
+means. What is stored, exported and put to judges keeps the order of the scale (decision 37)."""
 
 from __future__ import annotations
 

@@ -64,11 +64,11 @@ export function firstMissing(steps, labels) {
 /** Whether its answer is the annotator's own words. @param {Criterion} criterion */
 export const isText = (criterion) => criterion.scale === "text";
 
-/** What a field shows of a label that is text. @param {Sample} sample @param {Step} step @param {Label|undefined} label */
-export const textShown = (sample, step, label) => label?.value ?? "";
+/** What a field shows of a label that is text. @param {Label|undefined} label */
+export const textShown = (label) => String(label?.value ?? "");
 
-/** The value that the words in the field are: null for none. @param {Sample} sample @param {Step} step @param {string} words */
-export const textValue = (sample, step, words) => (words.trim() ? words : null);
+/** The value that the words in the field are: null for none. @param {string} words */
+export const textValue = (words) => (words.trim() ? words : null);
 
 /** @returns {{done: number, total: number, missing: number}} */
 export function tally(steps, labels) {

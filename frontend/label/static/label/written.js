@@ -26,14 +26,14 @@ export class Written {
   }
 
   #save(step, words) {
-    const value = textValue(this.on.task().sample, step, words);
+    const value = textValue(words);
     if (value !== (this.on.label(step)?.value ?? null)) this.on.say(step, value);
   }
 
   /** @param {Step} step in hand */
   draw(step) {
     byId("text-block").hidden = !isText(step.criterion);
-    if (isText(step.criterion)) this.typed.draw(step.key, textShown(this.on.task().sample, step, this.on.label(step)));
+    if (isText(step.criterion)) this.typed.draw(step.key, textShown(this.on.label(step)));
   }
 
   /** The cards were drawn anew. */
