@@ -19,11 +19,12 @@ from annotate.core.errors import Invalid
 from annotate.files.import_jobs import push_samples
 from annotate.models import Sample
 from annotate.models.transfer import ImportStatus
-from annotate.projects.read import one_sample, samples_matching
+from annotate.projects.read import one_sample
 from annotate.samples.abstaining import set_abstained
 from annotate.samples.claims_read import ClaimsState, claims_state
 from annotate.samples.claims_write import edit_claims
 from annotate.samples.read import pipeline_versions
+from annotate.verdicts.samples_read import Wanted, samples_wanted
 
 
 class SamplesView(ProjectAPIView):
@@ -33,11 +34,21 @@ class SamplesView(ProjectAPIView):
 
     @answers(shapes.SamplePage, query=shapes.SamplesAsked)
     def get(self, request: Request, asked: dict[str, str], slug: str) -> QuerySet[Sample]:
-        """The samples in the order of their import, page by page.
+        """The samples that meet every condition given, page by page; in the order of their import, or of `sort`.
 
-        `search` looks in id, question and answer.
+        `search` looks in id, question and answer. With `criterion`, `status` and `agreement` are of that criterion
+        alone. Samples that you still have to label are left out where what others said of them would decide.
         """
-        return samples_matching(self.project, asked.get("search", ""), pipeline=asked.get("pipeline", ""))
+        wanted = Wanted(
+            words=asked.get("search", ""),
+            pipeline=asked.get("pipeline", ""),
+            status=asked.get("status", ""),
+            criterion=asked.get("criterion", ""),
+            agreement=asked.get("agreement", ""),
+            metadata=dict([asked["metadata"].split("=", 1)]) if asked.get("metadata") else {},
+            sort=asked.get("sort", ""),
+        )
+        return samples_wanted(self.project, wanted, reader=self.user)
 
     @answers(
         files.Pushed,

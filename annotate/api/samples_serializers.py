@@ -7,9 +7,10 @@ from typing import Any
 from rest_framework import serializers as s
 
 from annotate import models
-from annotate.api.serializers import FreeObject, Moment, Of, Page, Shape, Stored, Text, Truth, Value
+from annotate.api.serializers import Choice, FreeObject, Moment, Of, Page, Shape, Stored, Text, Truth, Value
 from annotate.core.units import live_claims
 from annotate.samples.claims_read import IMPORTED, ClaimsState
+from annotate.verdicts.samples_read import SORTS, Agreement, Status
 
 _SOURCES = "file, split, labels or edited"
 
@@ -58,9 +59,22 @@ class SamplePage(Page):
     results = Sample(many=True)
 
 
+class KeyAndValue(Text):
+    code = "bad_metadata"
+    says = "%(field)s: write key=value."
+
+    def accepts(self, value: Any) -> bool:
+        return super().accepts(value) and (value == "" or (value.partition("=")[0] != "" and "=" in value))
+
+
 class SamplesAsked(Shape, required=""):
     search = Text(help_text="Words in id, question or answer.")
     pipeline = Text(help_text="Only those of this version of the pipeline.")
+    status = Choice(Status.values, empty=True, help_text="How far they are with labels and verdicts.")
+    criterion = Text(help_text="Key of a criterion: those of which it asks something.")
+    agreement = Choice(Agreement.values, empty=True, help_text="Of units with at least two labels.")
+    metadata = KeyAndValue(help_text="`key=value`, as in the samples' metadata.")
+    sort = Choice([f"{turn}{name}" for name in SORTS for turn in ("", "-")], empty=True, help_text="`-`: descending.")
 
 
 class EditedClaim(

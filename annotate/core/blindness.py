@@ -171,6 +171,13 @@ def without_held_back(rows: QuerySet[Row], *, reader: Reader) -> QuerySet[Row]:
     return rows.exclude(sample__in=_tasks_ahead(reader).values("sample"))
 
 
+def samples_not_to_label(samples: QuerySet[Sample], *, reader: Reader) -> QuerySet[Sample]:
+    """Without those that the reader still has to label. For lists that are chosen or sorted by what people said."""
+    if isinstance(reader, GeneralReader):
+        return samples
+    return samples.exclude(pk__in=_tasks_ahead(reader).values("sample"))
+
+
 def without_judges_held_back(rows: QuerySet[Row], *, reader: Reader) -> QuerySet[Row]:
     """The same of what judges said: without samples that the reader still has to label, or to decide about."""
     if isinstance(reader, GeneralReader):

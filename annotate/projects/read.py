@@ -75,21 +75,6 @@ def one_sample(project: Project, sample_id: int) -> Sample:
     return first_or_raise(samples, Http404(_("Sample not found in this project.")))
 
 
-def samples_matching(
-    project: Project, words: str = "", *, pipeline: str = "", abstaining: bool = False
-) -> QuerySet[Sample]:
-    """Samples in import order; `words` is looked for in the id, the question and the answer. pipeline: only those of
-    this version. abstaining: only those whose answer abstains."""
-    samples = Sample.objects.filter(project=project).order_by("id")
-    if words:
-        samples = samples.filter(
-            Q(external_id__icontains=words) | Q(question__icontains=words) | Q(answer__icontains=words)
-        )
-    if abstaining:
-        samples = samples.filter(abstained=True)
-    return samples.filter(pipeline_version=pipeline) if pipeline else samples
-
-
 def members_of(project: Project) -> QuerySet[Membership]:
     return Membership.objects.filter(project=project).select_related("user").order_by("user__username")
 

@@ -9,24 +9,23 @@ from itertools import pairwise
 from typing import Any
 
 from django.http import HttpResponse
-from django.utils.http import urlencode
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from annotate.core.blindness import why_judges_are_held_back
 from annotate.core.spans import Citation, citations_in
-from annotate.core.units import KIND_ORDER, UnitCount, claims_of, reading_order, unit_anchor, unit_sort_key, units_of
+from annotate.core.units import KIND_ORDER, claims_of, reading_order, unit_anchor, unit_sort_key, units_of
 from annotate.models import Sample
 from annotate.models.sample import AbstainedSource
-from annotate.projects.read import criterion_names, one_sample, rated_criteria, samples_matching
+from annotate.projects.read import criterion_names, one_sample, rated_criteria
 from annotate.projects.trail_read import unit_history
 from annotate.samples.abstaining import set_abstained
 from annotate.samples.abstention import is_abstention
 from annotate.samples.flags import resolve_flag
 from annotate.samples.read import Flags, abstentions
-from frontend.base.forms import SampleSearch
 from frontend.base.pages import ProjectPage, project_view
 from frontend.base.trail import sentence, unit_words, who
+from frontend.batches.sample_filter import META, SampleFilter
 from frontend.data.values import lines
 from frontend.reports.judge import outcome
 from frontend.reports.parts import disagreement_url, judge_url, labels_shown
@@ -177,26 +176,53 @@ def cites_words(citation: Citation, contexts: int) -> str:
     return there.get(contexts, _("%(cites)s, but there are only %(count)d")) % {"cites": cites, "count": contexts}
 
 
+COLUMNS = (
+    # Its order, heading, whether it is of numbers, and whether the greatest comes first.
+    ("id", gettext_lazy("ID"), False, False),
+    ("", gettext_lazy("Question"), False, False),
+    ("claims", gettext_lazy("Claims"), True, True),
+    ("contexts", gettext_lazy("Contexts"), True, True),
+    ("", gettext_lazy("Status"), False, False),
+    ("agreement", gettext_lazy("Lowest agreement"), True, False),
+    ("pipeline", gettext_lazy("Pipeline"), False, False),
+)
+
+
 @project_view("samples", get="samples.read")
 def samples(page: ProjectPage) -> HttpResponse:
-    form = SampleSearch(page.request.GET)
-    words = form.cleaned_data["q"] if form.is_valid() else ""
-    # Without their long texts, with the number of their claims and contexts.
-    abstaining = page.request.GET.get("abstained") == "yes"
-    found = samples_matching(page.project, words, abstaining=abstaining).annotate(
-        claim_count=UnitCount("claim"), context_count=UnitCount("context")
-    )
-    rows = page.rows(found.only("id", "external_id", "question", "pipeline_version", "abstained"))
-    asked = {**({"q": words} if words else {}), **({"abstained": "yes"} if abstaining else {})}
+    form = SampleFilter(page.project, page.request.GET, reader=page.user)
+    # What can't be understood matches nothing: all that match can be selected for a batch.
+    found: Any = form.samples() if form.is_valid() else []
+    query = form.query() if form.is_valid() else ""
+    asked = form.given() if form.is_valid() else {}
+    rows = page.rows(found)
     context = {
         "form": form,
-        "words": words,
-        "query": urlencode(asked) + "&" if asked else "",
+        "asked": list(form.words()) if form.is_valid() else [],
+        "more_open": any(name.startswith(META) or name in ("judge", "abstained") for name in asked),
+        "query": f"{query}&" if query else "",
+        "matching": form.query(sort="") if form.is_valid() else "",
         "rows": rows,
-        "abstaining": abstaining,
-        "abstentions": abstentions(page.project),
+        "columns": [_column(form, *column) for column in COLUMNS] if form.is_valid() else [],
+        "abstentions": 0 if asked else abstentions(page.project),
+        "may_select": page.may("batches.change"),
+        "may_import": page.may("import.run"),
     }
-    return page.render("data/samples.html", {**context, "may_import": page.may("import.run")})
+    return page.render("data/samples.html", context)
+
+
+def _column(form: SampleFilter, name: str, label: Any, is_number: bool, greatest_first: bool) -> dict[str, Any]:
+    """sorted: as aria-sort has it; "" where it isn't sorted by. url: what sorts by it, or the other way round."""
+    if not name:
+        return {"label": label, "is_number": is_number}
+    up, down = name, f"-{name}"
+    first, then = (down, up) if greatest_first else (up, down)
+    return {
+        "label": label,
+        "is_number": is_number,
+        "url": "?" + form.query(sort=then if form.sort == first else first),
+        "sorted": {up: "ascending", down: "descending"}.get(form.sort, ""),
+    }
 
 
 @project_view("samples", get="samples.read")

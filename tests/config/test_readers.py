@@ -68,7 +68,7 @@ SAY_WHAT_WAS_READ = {
 # task is most often one's own.
 SAY_TOO_LITTLE = {
     "may_know_examples", "require_whole", "batch_skips", "findings_of", "one_task", "without_words",
-    "left_to_people", "people_behind", "locked", "locked_samples",
+    "left_to_people", "people_behind", "locked", "locked_samples", "samples_wanted",
 }  # fmt: skip
 
 Told = Callable[..., Any]
