@@ -18,7 +18,9 @@ from annotate.tasks.read import people_of
 from annotate.tasks.write import MAX_AT_ONCE
 from frontend.base.forms import offer_members
 from frontend.base.spelling import metadata_key
+from frontend.batches.chosen_samples import ChosenSamples
 
+CHOSEN = "chosen"
 METHODS = (
     ("all", _("All samples")),
     ("filter", _("Samples whose metadata match the selection below")),
@@ -80,7 +82,10 @@ class DrawnBatchForm(WhoLabelsForm):
 
 
 class BatchForm(WhoLabelsForm):
-    """Name, people and overlap are all that has to be given; the rest has the values that suit most batches."""
+    """Name, people and overlap are all that has to be given; the rest has the values that suit most batches.
+
+    chosen: the samples that were selected in the list of samples, which are the batch's unless another method is taken.
+    """
 
     method = forms.ChoiceField(label=_("Samples"), choices=METHODS, initial="all", widget=forms.RadioSelect)
     n = forms.IntegerField(label=_("Number to draw"), min_value=1, required=False)
@@ -172,8 +177,12 @@ class BatchForm(WhoLabelsForm):
         ),
     )
 
-    def __init__(self, project: Project, *args: Any, **kwargs: Any) -> None:
+    def __init__(self, project: Project, *args: Any, chosen: ChosenSamples | None = None, **kwargs: Any) -> None:
         super().__init__(project, *args, **kwargs)
+        self.chosen = chosen
+        if chosen is not None:
+            method = self.fields["method"]
+            method.choices, method.initial = [(CHOSEN, chosen.label()), *METHODS], CHOSEN  # type: ignore[attr-defined]
         self.known = known_metadata(project)
         for index, known in enumerate(self.known):
             self.fields[f"meta_{index}"] = _metadata_field(known)
@@ -190,7 +199,9 @@ class BatchForm(WhoLabelsForm):
     # Parts of the page that are folded away are open when there is something to see in them.
 
     def opens_samples(self) -> bool:
-        return self._differs("method", "n", "seed", *(f"meta_{index}" for index in range(len(self.known))))
+        return self.chosen is not None or self._differs(
+            "method", "n", "seed", *(f"meta_{index}" for index in range(len(self.known)))
+        )
 
     def opens_criteria(self) -> bool:
         return self._differs("criteria")
@@ -225,6 +236,8 @@ class BatchForm(WhoLabelsForm):
     def selection(self) -> dict[str, Any]:
         """The choice of samples as create_batch takes it, which checks it too."""
         given = self.cleaned_data
+        if given["method"] == CHOSEN and self.chosen is not None:
+            return self.chosen.selection()
         if given["method"] == "all":
             return {"method": "all"}
         conditions = {

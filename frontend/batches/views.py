@@ -41,7 +41,8 @@ from annotate.tasks.read import one_task, task_rows
 from annotate.tasks.write import HandedOn, reassign_tasks, return_task
 from frontend.base.pages import ProjectPage, RefusalsShown, project_view, status_of
 from frontend.batches.board import board_of
-from frontend.batches.forms import BatchForm, ExtendForm, MoveForm, ReturnForm, TaskFilter
+from frontend.batches.chosen_samples import chosen_samples
+from frontend.batches.forms import CHOSEN, BatchForm, ExtendForm, MoveForm, ReturnForm, TaskFilter
 
 # Step in the address -> what does it, and what is said then.
 STEPS: dict[str, tuple[Callable[..., Batch | HandedOn], Any]] = {
@@ -79,9 +80,16 @@ def batches(page: ProjectPage) -> HttpResponse:
 
 @project_view("batches", get="batches.change", post="batches.change")
 def new(page: ProjectPage) -> HttpResponse:
-    form = BatchForm(page.project, page.data)
+    try:
+        chosen = chosen_samples(page.project, page.data or page.request.GET, reader=page.user)
+    except Refusal as refusal:
+        messages.error(page.request, refusal.message)
+        return page.redirect("samples")
+    form = BatchForm(page.project, page.data, chosen=chosen)
     if form.is_valid():
         with RefusalsShown(form):
+            if chosen is not None and form.cleaned_data["method"] == CHOSEN:
+                chosen.require_seen()
             batch = create_batch(
                 project=page.project, selection=form.selection(), created_by=page.user, **form.options()
             )
@@ -99,8 +107,11 @@ def preview(page: ProjectPage) -> HttpResponse:
     sent = page.request.POST.copy()
     # The only field that changes nothing here, and the first to be empty.
     sent["name"] = sent.get("name") or "…"
-    form = BatchForm(page.project, sent)
     plan, problem = None, ""
+    try:
+        form = BatchForm(page.project, sent, chosen=chosen_samples(page.project, sent, reader=page.user))
+    except Refusal as refusal:
+        return page.render("batches/partials/batch_plan.html", {"plan": None, "problem": refusal.message})
     if form.is_valid():
         try:
             plan = plan_batch(project=page.project, selection=form.selection(), **form.planned())
