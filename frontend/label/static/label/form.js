@@ -12,8 +12,6 @@ const list = byId("form");
 const cards = new Map();
 /** Of the cards whose answer is written. @type {[Step, HTMLTextAreaElement][]} */
 let texts = [];
-/** The sample of the cards. @type {import("./steps.js").Sample|null} */
-let sample = null;
 
 function make(tag, className, ...children) {
   const made = document.createElement(tag);
@@ -26,7 +24,6 @@ function make(tag, className, ...children) {
 export function drawForm(task, steps, labels, cantTellKey) {
   cards.clear();
   texts = [];
-  sample = task.sample;
   steps.forEach((step, i) => cards.set(step.key, card(task, step, steps[i - 1]?.unit !== step.unit, cantTellKey)));
   list.replaceChildren(...cards.values());
   for (const step of steps) drawFormStep(step, labels.get(step.key));
