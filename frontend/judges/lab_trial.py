@@ -80,12 +80,16 @@ class _Axis:
         return [round(place * step, 2) for place in range(first, int(self.high / step + 1e-9) + 1)]
 
 
+def _number(tick: float) -> str:
+    return f"{tick:g}".replace("-", "−")
+
+
 def _axis(axis: _Axis, bottom: int, label: str) -> list[str]:
     middle = (_LEFT + _RIGHT) // 2
     return [
         f'<line x1="{_LEFT}" x2="{_RIGHT}" y1="{bottom}" y2="{bottom}" stroke="currentColor" stroke-opacity="0.5"/>',
         *(
-            f'<text x="{axis.x(tick)}" y="{bottom + 16}" text-anchor="middle" font-size="11">{tick:g}</text>'
+            f'<text x="{axis.x(tick)}" y="{bottom + 16}" text-anchor="middle" font-size="11">{_number(tick)}</text>'
             for tick in axis.ticks()
         ),
         f'<text x="{middle}" y="{bottom + 33}" text-anchor="middle" font-size="11">{escape(label)}</text>',
