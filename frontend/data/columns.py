@@ -19,6 +19,7 @@ class Column:
     name: str
     what: Any
     required: bool = False
+    values: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -76,7 +77,7 @@ _SCORES = (
     Column("rationale", gettext_lazy("The judge’s reason.")),
     Column("version", gettext_lazy("Which version of the judge; 1 if left out.")),
     Column("repeat", gettext_lazy("0 for the first time, 1 for the second, …")),
-    Column("status", gettext_lazy("ok, refused, parse_error, timeout or error.")),
+    Column("status", gettext_lazy("How it went:"), values=("ok", "refused", "parse_error", "timeout", "error")),
     Column("higher_is_better", gettext_lazy("false for judges whose low scores are the good ones.")),
     Column("question", gettext_lazy("Finds the sample where there is no sample_id.")),
     Column("answer", gettext_lazy("Finds the sample, together with the question.")),
