@@ -224,7 +224,21 @@ def test_an_old_report_can_be_read_and_the_next_one_is_found_again(before: None)
         assert said.getvalue().endswith("every figure is the same.\n")
 
 
-def test_sentences_of_old_reports_and_looks_become_codes_that_say_the_same(before: None) -> None:
+@pytest.fixture
+def words_of_then(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Codes are put into the words that sentences had when they became codes: the product's own have changed since."""
+    then = importlib.import_module("judges.migrations.0002_codes_for_sentences")
+    words = {
+        code: re.sub(r"\{(\w+):\w+\}", r"%(\1)s", sentence.replace("%", "%%") if "{" in sentence else sentence)
+        for table in (then._SENTENCES, then._WORDS, then._DESCRIBED)
+        for code, sentence in table.items()
+    }
+    now = importlib.import_module("frontend.reports.in_words")
+    monkeypatch.setattr(now, "_ALL_WORDS", {**now._ALL_WORDS, **words})
+
+
+@pytest.mark.usefixtures("before", "words_of_then")
+def test_sentences_of_old_reports_and_looks_become_codes_that_say_the_same() -> None:
     frozen = _frozen()
     call_command("migrate", verbosity=0)
     said = 0
@@ -347,7 +361,8 @@ def _same(old: Any, new: Any) -> int:
     """Holds every figure and sentence against what it became; returns how many sentences there were."""
     if isinstance(old, str) and isinstance(new, dict):
         assert new["code"] != "written"
-        assert in_words(new) == old
+        # A minus was a hyphen then.
+        assert in_words(new).replace("−", "-") == old
         return 1
     if isinstance(old, list):
         return sum(_same(one, other) for one, other in zip(old, new, strict=True))

@@ -118,4 +118,4 @@ def test_pages_show_only_claims_that_are_there(rita: User, project: Project, sam
         ("Paris", 1, "claim:2"), (" ", 0, ""), ("is old.", 2, "claim:3"), (" It lies in France.", 0, ""),
     ]  # fmt: skip
     listed = as_user(rita).get("/p/help/samples/").context["rows"]
-    assert {row.pk: row.claim_count for row in listed}[sample.pk] == 2
+    assert {row.sample.pk: row.claims for row in listed}[sample.pk] == 2
