@@ -25,7 +25,7 @@ def projects_of(user: User) -> QuerySet[Project]:
 
 
 def current_criteria(project: Project) -> QuerySet[Criterion]:
-    return Criterion.objects.filter(project=project, is_current=True).order_by("position", "id")
+    return project.criteria.filter(is_current=True).order_by("position", "id")
 
 
 def rated_criteria(project: Project) -> QuerySet[Criterion]:

@@ -28,6 +28,11 @@ class NoProject:
         found._found = [one for one in self._found if by.get("key", one.key) == one.key]
         return found
 
+    def exclude(self, **by: Any) -> NoProject:
+        found = NoProject()
+        found._found = [one for one in self._found if by.get("scale") != one.scale]
+        return found
+
     def order_by(self, *fields: str) -> NoProject:
         return self
 
