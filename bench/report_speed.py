@@ -84,7 +84,7 @@ def main() -> None:
 
 def _freeze(project: Any) -> None:
     began = time.perf_counter()
-    from frontend.reports.plots.forest import forest_plot  # noqa: F401
+    from frontend.reports.plots.differences import differences_plot  # noqa: F401
     from judges.reports.write import freeze_report
 
     figure("load the statistics", f"{time.perf_counter() - began:.2f} s")

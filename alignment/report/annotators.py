@@ -3,7 +3,7 @@
 The functions of ``Listed`` give one entry for each of the people shown, and a last one for all together.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
 from typing import Any
@@ -14,7 +14,7 @@ from alignment.agreement.self_consistency import self_consistency
 from alignment.agreement.with_others import PERCENT, agreement_with_rest
 from alignment.base.arrays import Array, Floats, Ints, renumbered, sums_by
 from alignment.base.estimate import NO_LEVELS, NO_UNITS, Estimate, Remark, estimates_as_dicts, remark
-from alignment.base.interval import Case, Plan, standard_errors
+from alignment.base.interval import Case, Plan, normal_quantile, standard_errors
 from alignment.base.ratings import Ratings, encode, encode_values
 from alignment.base.totals import ratio
 from alignment.consensus.dawid_skene import DawidSkene, fit_dawid_skene
@@ -266,6 +266,39 @@ def annotator_figures(reference: Reference) -> dict[str, Any]:
             for name, units, samples, row in zip(people.names, people.units, people.samples, rows, strict=True)
         ],
     }
+
+
+#: An annotator on fewer units is compared with nobody.
+FEW_UNITS = 10
+
+
+def clearly_below(figures: Mapping[str, Any]) -> dict[str, list[str]]:
+    """Who agrees less with the others than all do together, on what: name -> some of kappa, tpr and tnr.
+
+    ``figures``: of ``annotator_figures``. All figures of all annotators are tested at once, each by the upper end of
+    its interval, stretched to 1 - 0.05/m for m of them (Bonferroni, by normal quantiles). What all do together counts
+    the annotator, too, so less is found than by a comparison with the rest alone.
+    """
+    together = _compared(figures["together"])
+    found = [
+        (one["name"], name, estimate["value"], estimate["high"], together[name]["value"])
+        for one in figures["people"]
+        if one["agreement"]["n"] >= FEW_UNITS
+        for name, estimate in _compared(one).items()
+        if estimate["high"] is not None and together[name]["value"] is not None
+    ]
+    if not found:
+        return {}
+    stretch = normal_quantile(1 - 0.05 / len(found)) / normal_quantile(0.95)
+    below: dict[str, list[str]] = {}
+    for who, name, value, high, overall in found:
+        if value + stretch * (high - value) < overall:
+            below.setdefault(who, []).append(name)
+    return below
+
+
+def _compared(one: Mapping[str, Any]) -> dict[str, Any]:
+    return {"kappa": one["kappa"], **(one["rates"] or {})}
 
 
 def _rates(people: Listed) -> list[dict[str, Any] | None]:

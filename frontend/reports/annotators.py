@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from statistics import fmean
@@ -10,15 +10,16 @@ from typing import Any
 
 from django.utils.formats import date_format
 from django.utils.translation import gettext as _
-from django.utils.translation import ngettext, pgettext
+from django.utils.translation import gettext_noop, ngettext, pgettext
 
+import alignment
 from annotate.core.text_tables import UNDEFINED, figure
 from frontend.reports.in_words import in_words
 from frontend.reports.shown import from_to, worded
 from judges.models import AlignmentReport
 
 # A kappa on fewer common units says little: the same number that a pair needs to count in the means.
-FEW_UNITS = 10
+FEW_UNITS = alignment.report.FEW_UNITS
 # Upper ends of the shades of a matrix cell.
 _SHADES = (0.0, 0.2, 0.4, 0.6, 0.8)
 
@@ -77,10 +78,15 @@ def annotators_context(report: AlignmentReport) -> dict[str, Any]:
     found, hurried = result["annotators"], result["too_fast"]
     too_fast = {one["name"]: one for one in hurried["people"]} if hurried else {}
     together = {**found["together"], "name": ""}
-    rows = [{**_row(one), "too_fast": too_fast.get(one["name"])} for one in [*found["people"], together]]
+    below = alignment.report.clearly_below(found)
+    rows = [
+        {**_row(one), "too_fast": too_fast.get(one["name"]), "below": below.get(one["name"], ())}
+        for one in [*found["people"], together]
+    ]
     return {
         "basis": found["basis"],
         "together": together,
+        "conclusion": _conclusion(found, below),
         "count": len(found["people"]) + found["left_out"],
         "left_out": found["left_out"],
         "rows": rows,
@@ -96,6 +102,35 @@ def annotators_context(report: AlignmentReport) -> dict[str, Any]:
         "earlier_weeks": found["weeks"]["earlier"],
         "weeks_reason": in_words(found["weeks"]["reason"]),
     }
+
+
+# On what somebody can agree less than all do.
+_ON = {
+    "kappa": gettext_noop("overall (kappa %(own)s, all %(all)s)"),
+    "tpr": gettext_noop("on passes (%(own)s, all %(all)s)"),
+    "tnr": gettext_noop("on fails (%(own)s, all %(all)s)"),
+}
+
+
+def _conclusion(found: Mapping[str, Any], below: Mapping[str, Sequence[str]]) -> str:
+    """Who stands out; "" where there is nothing to compare."""
+    together = found["together"]
+    if together["kappa"]["value"] is None:
+        return ""
+    if not below:
+        said = _("No annotator agrees clearly less with the others than all do together (kappa %(all)s).")
+        return said % {"all": figure(together["kappa"]["value"], 2)}
+    sentences = []
+    for one in found["people"]:
+        parts = []
+        for name in below.get(one["name"], ()):
+            said = _ON[name]
+            own, overall = (of["kappa"] if name == "kappa" else of["rates"][name] for of in (one, together))
+            parts.append(_(said) % {"own": figure(own["value"], 2), "all": figure(overall["value"], 2)})
+        if parts:
+            given = {"name": one["name"], "where": _(", ").join(parts)}
+            sentences.append(_("%(name)s agrees clearly less with the others %(where)s.") % given)
+    return " ".join(sentences)
 
 
 def people_matrix(report: AlignmentReport) -> dict[str, Any]:

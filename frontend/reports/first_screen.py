@@ -14,7 +14,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop, ngettext
 
 from frontend.reports.annotators import kappa_of_few
-from frontend.reports.in_words import decision_in_words
+from frontend.reports.in_words import decision_in_words, ends_of_region
 from frontend.reports.pictures import Picture, Scale
 from frontend.reports.shown import Shown, percent, shown
 from judges.certificates.decision_read import Ruling
@@ -23,17 +23,17 @@ from judges.certificates.decision_read import Ruling
 MOST_JUDGES = 6
 _AGREEMENT = {
     "less_people_reached": gettext_noop(
-        "%(judge)s agrees best with your experts (kappa %(kappa)s), about as well as they agree with each other."
+        "%(judge)s agrees best with annotators (kappa %(kappa)s), about as well as they agree with each other."
     ),
     "less_people_below": gettext_noop(
-        "%(judge)s agrees best with your experts (kappa %(kappa)s), but not as well as they agree with each other."
+        "%(judge)s agrees best with annotators (kappa %(kappa)s), but not as well as they agree with each other."
     ),
     # Neither is among the evidence.
     "": gettext_noop(
-        "%(judge)s agrees best with your experts (kappa %(kappa)s), but is not proven as good as a human annotator."
+        "%(judge)s agrees best with annotators (kappa %(kappa)s), but is not proven as good as an annotator."
     ),
 }
-_BEST = gettext_noop("%(judge)s agrees best with your experts (kappa %(kappa)s).")
+_BEST = gettext_noop("%(judge)s agrees best with annotators (kappa %(kappa)s).")
 # Why no judge may decide alone, by what the best one may do.
 _NOTHING = {
     "with_a_person": gettext_noop("May decide alone: nothing. No score range is certain enough."),
@@ -158,7 +158,7 @@ def _sentences(judges: Sequence[JudgeInShort], best: JudgeInShort | None, alone:
     if not judges:
         return [_("No judge has scores for this criterion yet.")]
     if best is None:
-        return [_("No judge can be compared with your experts yet."), judges[0].decision["reason"]]
+        return [_("No judge can be compared with annotators yet."), judges[0].decision["reason"]]
     codes = {one["code"] for one in (best.said["reason"], *best.said["for"], *best.said["against"])}
     code = next((code for code in _AGREEMENT if code in codes), "")
     # What may decide alone was proven enough for that; that this is not shown as well speaks against nothing.
@@ -179,9 +179,21 @@ def _alone_sentence(alone: JudgeInShort | None, best: JudgeInShort) -> str:
         return _("May decide alone: nothing now, as the certificate of %(judge)s has ended.") % given
     if not alone.holds:
         return _("May decide alone: nothing until the test evaluation of %(judge)s is certified.") % given
-    if alone is best:
-        return _("May decide alone: %(share)s of units; at most %(risk)s of passes and of fails wrong.") % given
-    return _("May decide alone: %(judge)s, %(share)s of units; at most %(risk)s of passes and of fails wrong.") % given
+    said = _("May decide alone: %(share)s of units; at most %(risk)s of passes and of fails wrong.")
+    if alone is not best:
+        said = _("May decide alone: %(judge)s, %(share)s of units; at most %(risk)s of passes and of fails wrong.")
+    return f"{said % given} {_where(alone)}"
+
+
+def _where(alone: JudgeInShort) -> str:
+    """Which scores a certified judge decides alone."""
+    assert alone.ruling is not None
+    region = alone.ruling.region
+    if region["distance"] == 0:
+        return _("It decides every score.")
+    passes, fails = ends_of_region(region, alone.row["higher_is_better"])
+    given = {"passes": passes, "fails": fails}
+    return _("It passes scores of %(passes)s and fails those of %(fails)s; the rest goes to human review.") % given
 
 
 def _alone_figure(alone: JudgeInShort | None) -> Figure:
@@ -200,7 +212,7 @@ def _risk(alone: JudgeInShort) -> str:
 
 def _of_best(best: JudgeInShort) -> Figure:
     where = _("dev set, provisional") if best.decision["is_provisional"] else _("test set")
-    return Figure(_("Best judge and humans"), best.kappa.text, best.kappa.interval or best.kappa.why, where)
+    return Figure(_("Best judge with annotators"), best.kappa.text, best.kappa.interval or best.kappa.why, where)
 
 
 def _among(people: Mapping[str, Any], matrix: Mapping[str, Any] | None) -> Figure:

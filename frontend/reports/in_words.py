@@ -13,6 +13,7 @@ from django.utils.formats import date_format
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop
 
+from annotate.core.text_tables import figure, number
 from frontend.reports.remark_words import SPELLINGS, WORDS
 from judges.certificates.decision_read import Ruling, labels_missing, verdict_named
 
@@ -24,7 +25,6 @@ MARK = "\u2063"
 PLOT_WORDS = {
     "undefined": gettext_noop("undefined"),
     "people_with_each_other": gettext_noop("between annotators"),
-    "kappa_with_interval": gettext_noop("Cohen’s kappa, with 95% interval"),
     "kappa_difference_with_interval": gettext_noop("difference in kappa, with 95% interval"),
     "threshold": gettext_noop("threshold"),
     "kappa": gettext_noop("kappa"),
@@ -46,8 +46,7 @@ PLOT_WORDS = {
     "labelled_samples": gettext_noop("labelled samples, dev and test; dot: now"),
     "half_width_of_kappa": gettext_noop("margin of error of kappa (±)"),
     # Titles.
-    "forest_of_judges": gettext_noop("Kappa of each judge"),
-    "forest_of_differences": gettext_noop("Differences in kappa"),
+    "differences_in_kappa": gettext_noop("Differences in kappa"),
     "sweep_of": gettext_noop("Threshold sweep of %(judge)s"),
     "scores_of": gettext_noop("Scores of %(judge)s"),
     "reliability_of": gettext_noop("Reliability of %(judge)s"),
@@ -61,7 +60,6 @@ PLOT_WORDS = {
     "more_parts": gettext_noop("%(n)s more slices are in the table only."),
     "width_of_people": gettext_noop("Between annotators: ±%(now)s now, ±%(then)s with %(more)s more samples."),
     "width_of_judge": gettext_noop("%(judge)s: ±%(now)s now, ±%(then)s with %(more)s more samples."),
-    "kappa_of_people": gettext_noop("Between annotators: %(kappa)s."),
     "part_worse": gettext_noop("%(part)s, worse than the rest."),
     "sweep_undefined": gettext_noop("Kappa is undefined at every threshold of the dev set."),
     "sweep_best": gettext_noop("On the dev set kappa is highest, %(kappa)s, at threshold %(threshold)s."),
@@ -99,6 +97,28 @@ _MEANINGS = {
     "not_for_use": gettext_noop("Don’t use it on this criterion: neither its verdicts nor shares taken from them."),
     "cannot_tell": gettext_noop("Don’t use it yet: too little is known of how well it agrees with annotators."),
     "ended": gettext_noop("Don’t use it now: its certificate has ended."),
+}
+# Why, in a few words: by the code of the decision's reason, and by why a certificate has ended.
+_SHORT = {
+    "endpoint_kappa_unknown": gettext_noop("agreement unknown"),
+    "endpoint_less_people_unknown": gettext_noop("agreement unknown"),
+    "endpoint_of_few": gettext_noop("too few samples"),
+    "endpoint_of_few_alike": gettext_noop("too few samples"),
+    "coverage_low": gettext_noop("too few units scored"),
+    "kappa_below": gettext_noop("below the minimum of %(bar)s"),
+    "less_people_below": gettext_noop("below the minimum of %(bar)s"),
+    "endpoint_kappa_open": gettext_noop("perhaps below the minimum of %(bar)s"),
+    "endpoint_less_people_open": gettext_noop("perhaps below the minimum of %(bar)s"),
+    "kappa_reached": gettext_noop("no score range certain enough"),
+    "less_people_reached": gettext_noop("no score range certain enough"),
+    "criterion_changed": gettext_noop("the criterion changed"),
+    "judge_changed": gettext_noop("the judge changed"),
+    "out_of_date": gettext_noop("evaluate it again"),
+    "looked_since": gettext_noop("evaluated again since"),
+    "labels_undeclared": gettext_noop("how labels came is withdrawn"),
+    "drift": gettext_noop("errs more often than certified"),
+    "drift_or_streak": gettext_noop("may err more often than certified"),
+    "audits_unscored": gettext_noop("too few audited units scored"),
 }
 _MARKED = re.compile(f"{MARK}([^{MARK}]*){MARK}")
 
@@ -141,8 +161,9 @@ def _spelt(value: Any, spelling: Callable[[Any], str]) -> str:
 def decision_in_words(decision: Mapping[str, Any], looked: Ruling | None = None) -> dict[str, Any]:
     """The `decision` of `reports/verdict.html` and `reports/decision.html`, from that of a report or a look
     (alignment.judging.decision). looked: what rules a report's judge since it was looked at; what the report says of it
-    is then evidence. `missing`: how many labels settle it; "" where none do, or that is not known. `look`,
-    `certificate`: the numbers of those it comes from, None for none. `is_provisional`: it is of the dev set."""
+    is then evidence. `short`: why not alone, in a few words. `missing`: how many labels settle it; "" where none do, or
+    that is not known. `look`, `certificate`: the numbers of those it comes from, None for none.
+    `is_provisional`: it is of the dev set."""
     ruled = decision if looked is None else looked.decision
     ended = None if looked is None else looked.ended
     code = "ended" if ended else ruled["verdict"]
@@ -154,6 +175,7 @@ def decision_in_words(decision: Mapping[str, Any], looked: Ruling | None = None)
         "meaning": _(meaning),
         "missing": in_words(labels_missing(ruled)),
         "reason": ended or in_words(ruled["reason"]),
+        "short": _in_short(ruled, None if looked is None else looked.ended_code),
         "supports": [in_words(one) for one in ruled["for"]],
         "opposes": [in_words(one) for one in ruled["against"]],
         "part": ruled["part"],
@@ -161,6 +183,26 @@ def decision_in_words(decision: Mapping[str, Any], looked: Ruling | None = None)
         "look": None if looked is None else looked.look,
         "certificate": None if looked is None else looked.certificate,
     }
+
+
+def _in_short(decision: Mapping[str, Any], ended: str | None) -> str:
+    """Why a judge may not decide alone; "" where it may."""
+    reason = decision["reason"]
+    code = ended or reason["code"]
+    if code not in _SHORT:
+        return ""
+    if decision["verdict"] == "with_a_person" and decision["part"] == "dev":
+        return _("provisional")
+    said = _SHORT[code]
+    return _(said) % {"bar": figure(reason["bar"], 2)} if "bar" in reason else _(said)
+
+
+def ends_of_region(region: Mapping[str, Any], higher_is_better: bool) -> tuple[str, str]:
+    """Which scores pass and which fail without a person, in the region of a look (0 < distance)."""
+    low, high = region["threshold"] - region["distance"], region["threshold"] + region["distance"]
+    upper = _("%(score)s or more") % {"score": number(high)}
+    lower = _("%(score)s or less") % {"score": number(low)}
+    return (upper, lower) if higher_is_better else (lower, upper)
 
 
 def plot_in_words(svg: str) -> str:

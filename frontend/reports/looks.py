@@ -27,7 +27,7 @@ from annotate.core.texts import is_storable
 from annotate.models import Criterion
 from frontend.base.pages import ProjectPage, project_view
 from frontend.reports.asked import asked_criterion
-from frontend.reports.in_words import decision_in_words, drawn_by_in_words, in_words
+from frontend.reports.in_words import decision_in_words, drawn_by_in_words, ends_of_region, in_words
 from frontend.reports.parts import judge_url
 from frontend.reports.shown import Shown, from_to, percent, shown, shown_share
 from judges.certificates.decision_read import PERMITTING, Standing, conditions_of, next_look, people_behind, standing_of
@@ -240,11 +240,7 @@ def region_in_words(region: Mapping[str, Any], higher_is_better: bool) -> str:
     wrong %= most
     if region["distance"] == 0:
         return _("All scores can be decided automatically.") + " " + wrong
-    low, high = region["threshold"] - region["distance"], region["threshold"] + region["distance"]
-    passes = _("%(score)s or more") % {"score": number(high)}
-    fails = _("%(score)s or less") % {"score": number(low)}
-    if not higher_is_better:
-        passes, fails = fails, passes
+    passes, fails = ends_of_region(region, higher_is_better)
     alone = _("Can be decided automatically: pass at %(passes)s, fail at %(fails)s.") % {
         "passes": passes,
         "fails": fails,

@@ -1,4 +1,4 @@
-"""The planner of a criterion: how many more labels its figures want, which samples to label next, and what labels of
+"""The planner of a criterion: how many more labels a figure needs, which samples to label next, and what labels of
 drawn samples say of all.
 """
 
@@ -7,6 +7,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from typing import Any
+from urllib.parse import urlencode
 
 from django import forms
 from django.contrib import messages
@@ -16,10 +17,12 @@ from django.utils.translation import gettext_lazy
 
 import alignment
 from annotate.batches.draws_read import draw_progress, unlabelled_samples
+from annotate.core.text_tables import figure
 from annotate.models import Criterion
 from frontend.base.pages import ProjectPage, RefusalsShown, project_view, status_of
 from frontend.batches.forms import DrawnBatchForm
 from frontend.reports.asked import asked_criterion
+from frontend.reports.in_words import in_words
 from frontend.reports.page import drawn_context, frame_context, planning_context, strata_context
 from frontend.reports.parts import report_part
 from judges.models import AlignmentReport
@@ -37,15 +40,24 @@ from judges.reports.read import report_state
 PEOPLE = "people"
 
 
-class WidthForm(forms.Form):
-    """How sure one wants to be."""
+class PlanForm(forms.Form):
+    """How sure one wants to be of which figure."""
 
+    about = forms.ChoiceField(label=gettext_lazy("Figure"))
     width = forms.FloatField(
         label=gettext_lazy("Target margin of error (±)"),
         min_value=0.005,
         max_value=1.0,
         widget=forms.NumberInput({"step": "any"}),
     )
+
+    def __init__(self, judges: Sequence[Mapping[str, Any]], *args: Any, **kwargs: Any) -> None:
+        """`judges`: those of the report."""
+        super().__init__(*args, **{"auto_id": "id_plan_%s", **kwargs})
+        self.titles: dict[str, str | None] = {_key(row): row["title"] for row in judges}
+        self.titles[PEOPLE] = None
+        choices = [(key, _kappa_of(title)) for key, title in self.titles.items()]
+        self.fields["about"].choices = choices  # type: ignore[attr-defined]
 
 
 class DrawForm(forms.Form):
@@ -60,10 +72,10 @@ class DrawForm(forms.Form):
         """`judges`: those of the report."""
         super().__init__(*args, **kwargs)
         choices: list[tuple[str, Any]] = [(PEOPLE, gettext_lazy("the pass rate"))]
-        choices += [(_key(row), gettext_lazy("kappa of %(judge)s") % {"judge": row["title"]}) for row in judges]
+        choices += [(_key(row), _kappa_of(row["title"])) for row in judges]
         self.fields["about"].choices = choices  # type: ignore[attr-defined]
         # The planner is opened to learn more of a judge that scores, where there is one.
-        self.fields["about"].initial = next((_key(row) for row in judges if row["kappa"]["value"] is not None), PEOPLE)
+        self.fields["about"].initial = _first_judge(judges)
 
     def wanted(self) -> dict[str, Any]:
         """The draw as `next_samples` takes it."""
@@ -82,6 +94,16 @@ class NextBatchForm(DrawnBatchForm):
 
 def _key(row: Mapping[str, Any]) -> str:
     return json.dumps([row["judge"], row["dimension"]])
+
+
+def _kappa_of(title: str | None) -> str:
+    return _("kappa between annotators") if title is None else _("kappa of %(judge)s") % {"judge": title}
+
+
+def _first_judge(judges: Sequence[Mapping[str, Any]]) -> str:
+    """The key of the best judge that has a kappa."""
+    known = [row for row in judges if row["kappa"]["value"] is not None]
+    return _key(max(known, key=lambda row: row["kappa"]["value"])) if known else PEOPLE
 
 
 TEMPLATE = "reports/report_planner.html"
@@ -155,17 +177,66 @@ def _context(
     seen: Draw[alignment.report.Proposal] | None,
     batch_form: NextBatchForm | None,
 ) -> dict[str, Any]:
-    width_form = WidthForm(page.request.GET if "width" in page.request.GET else None)
-    wanted = width_form.cleaned_data["width"] if width_form.is_bound and width_form.is_valid() else None
+    unlabelled = unlabelled_samples(criterion).count()
+    plan_form = _plan_form(page, report)
+    plan = _plan(page, report, plan_form, unlabelled)
+    wanted = plan_form.cleaned_data["width"] if plan_form.is_bound and plan_form.is_valid() else None
     return {
         **frame_context(report),
         "planning": planning_context(report, wanted),
-        "width_form": width_form,
-        "unlabelled": unlabelled_samples(criterion).count(),
+        "plan_form": plan_form,
+        "plan": plan,
+        "unlabelled": unlabelled,
         "draw_form": form,
         "seen": None if seen is None else strata_context(seen),
         "batch_form": batch_form,
         "may_make": page.may("batches.change"),
         "progress": draw_progress(criterion),
         "drawn": drawn_context(report),
+    }
+
+
+def _plan_form(page: ProjectPage, report: AlignmentReport) -> PlanForm:
+    """What was asked; else about the figure that the draw is about, with the margin that the report aims at for it."""
+    given, judges = page.request.GET, report.result["judges"]
+    if "width" in given:
+        return PlanForm(judges, given)
+    form = PlanForm(judges)
+    about = given.get("about")
+    about = about if about in form.titles else _first_judge(judges)
+    form.initial = {"about": about, "width": _row_of(report, form.titles[about]).get("target") or ""}
+    return form
+
+
+def _row_of(report: AlignmentReport, title: str | None) -> Mapping[str, Any]:
+    """The report's plan of the kappa of this judge; None: of annotators with each other."""
+    rows = report.result["planning"]["rows"]
+    found: Mapping[str, Any] = next(row for row in rows if row["judge"] == title and row["figure"] == "kappa")
+    return found
+
+
+def _plan(page: ProjectPage, report: AlignmentReport, form: PlanForm, unlabelled: int) -> dict[str, Any] | None:
+    """How many samples to label for the margin, how many there are, and where to get them. None: nothing was asked, or
+    not in order."""
+    asked = (form.cleaned_data if form.is_valid() else None) if form.is_bound else form.initial
+    if not asked:
+        return None
+    row = _row_of(report, form.titles[asked["about"]])
+    if row["half_width"] is None or not asked["width"]:
+        return {"why": in_words(row["reason"]) or _("it is as certain as a plan can say")}
+    more = alignment.report.Growth.from_dict(row).more_for(asked["width"])
+    if more is None:
+        return {"why": _("it is as certain as a plan can say")}
+    needed = alignment.two_digits(more) if more else 0
+    draw, missing = min(needed, unlabelled, MOST_SAMPLES), max(0, needed - unlabelled)
+    query = urlencode({"n": draw, "about": asked["about"], "width": asked["width"]})
+    return {
+        "now": f"±{figure(row['half_width'], 2)}",
+        "target": f"±{figure(asked['width'], 2)}",
+        "needed": f"{needed:,}" if needed else "",
+        "unlabelled": f"{unlabelled:,}",
+        "draw": draw if draw >= FEWEST_SAMPLES else None,
+        "draw_url": f"?{query}#planner-next",
+        "missing": f"{alignment.two_digits(missing):,}" if missing else "",
+        "import_url": page.url("import") if missing and page.may("import.read") else "",
     }

@@ -20,6 +20,11 @@ def with_sign(value: float) -> str:
     return f"+{text}" if round(value, 2) > 0 else text
 
 
+def _size(value: float) -> str:
+    """A difference without its sign, where words say which way it goes."""
+    return figure(abs(value), 2)
+
+
 def _one_of(words: Mapping[str, str]) -> Callable[[str], str]:
     return lambda name: _(words[name])
 
@@ -344,10 +349,12 @@ WORDS = {
         "%(second)s differs from %(first)s by %(kappa)s in kappa, without an interval: %(why)s."
     ),
     "second_agrees_more": gettext_noop(
-        "%(second)s agrees more with annotators than %(first)s: kappa %(kappa)s (%(low)s to %(high)s)."
+        "%(second)s agrees with annotators clearly better than %(first)s: its kappa is %(kappa)s higher (%(low)s to "
+        "%(high)s)."
     ),
     "second_agrees_less": gettext_noop(
-        "%(second)s agrees less with annotators than %(first)s: kappa %(kappa)s (%(low)s to %(high)s)."
+        "%(second)s agrees with annotators clearly worse than %(first)s: its kappa is %(kappa)s lower (%(high)s to "
+        "%(low)s)."
     ),
     "no_difference_shown": gettext_noop(
         "No difference is shown between %(first)s and %(second)s: kappa %(kappa)s; anything from %(low)s to "
@@ -392,7 +399,7 @@ SPELLINGS: dict[str, dict[str, Callable[[Any], str]]] = {
     "labels_missing_in": {"n": _more_samples, "hours": hours_in_words},
     "little_scored": {"share": _SHARE, "least": _SHARE},
     "difference_without_interval": {"kappa": with_sign},
-    "second_agrees_more": {"kappa": with_sign, "low": with_sign, "high": with_sign},
-    "second_agrees_less": {"kappa": with_sign, "low": with_sign, "high": with_sign},
+    "second_agrees_more": {"kappa": _size, "low": _size, "high": _size},
+    "second_agrees_less": {"kappa": _size, "low": _size, "high": _size},
     "no_difference_shown": {"kappa": with_sign, "low": with_sign, "high": with_sign},
 }

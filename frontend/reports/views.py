@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from typing import Any
+from urllib.parse import urlencode
 
 from django.contrib import messages
 from django.http import Http404, HttpResponse, HttpResponseRedirect
@@ -165,6 +166,7 @@ def annotators(page: ProjectPage, key: str) -> HttpResponse:
             **frame_context(report),
             "annotators": annotators_context(report),
             "matrix": people_matrix(report),
+            "disagree_url": f"{page.url('samples')}?{urlencode({'criterion': key, 'agreement': 'disagree'})}",
         },
     )
 

@@ -114,7 +114,8 @@ def standings_of(judge: Judge) -> list[Standing]:
 @dataclass(frozen=True, slots=True)
 class Ruling:
     """What rules a judge version once it was looked at: the decision of its latest look, with what the look keeps of
-    it. certificate: that of the look, None where it has none; ended: why it has ended, None while it holds."""
+    it. certificate: that of the look, None where it has none; ended: why it has ended, None while it holds, and its
+    code."""
 
     decision: dict[str, Any]
     look: int
@@ -128,6 +129,7 @@ class Ruling:
     tnr: dict[str, Any]
     certificate: int | None
     ended: str | None = None
+    ended_code: str | None = None
 
 
 # By criterion's primary key, judge, version and dimension.
@@ -151,10 +153,7 @@ def looked_decisions(project: Project) -> Looked:
             look=number, created_at=at, level=level, certificate=certificate, **given
         )
         keys[criterion] = key
-    return {
-        at: one if one.certificate is None else replace(one, ended=_ended(project, keys[at[0]], at, one.look))
-        for at, one in found.items()
-    }
+    return {at: one if one.certificate is None else _held(project, keys[at[0]], at, one) for at, one in found.items()}
 
 
 def rulings_on(criterion: Criterion) -> list[dict[str, Any]]:
@@ -174,12 +173,13 @@ def rulings_on(criterion: Criterion) -> list[dict[str, Any]]:
     ]
 
 
-def _ended(project: Project, criterion: str, key: tuple[int, str, str, str], look: int) -> str | None:
-    """Why the certificate of this look has ended, unless a later one took its place."""
+def _held(project: Project, criterion: str, key: tuple[int, str, str, str], ruling: Ruling) -> Ruling:
+    """With why the certificate of its look has ended, unless a later one took its place."""
     held = standing_of(project=project, criterion_key=criterion, judge_name=key[1], dimension=key[3])
-    if held.certificate is None or held.certificate.look.number != look or held.ended is None:
-        return None
-    return held.ended[1]
+    if held.certificate is None or held.certificate.look.number != ruling.look or held.ended is None:
+        return ruling
+    code, sentence = held.ended
+    return replace(ruling, ended=sentence, ended_code=code)
 
 
 def has_region(look: Look) -> bool:

@@ -22,7 +22,7 @@ class Migration(migrations.Migration):
                     "measure",
                     models.CharField(
                         choices=[
-                            ("kappa", "kappa with humans"),
+                            ("kappa", "kappa with annotators"),
                             ("kappa_less_people", "kappa difference, judge − person"),
                         ],
                         default="kappa",

@@ -7,7 +7,7 @@ from django.utils.translation import gettext_lazy as _
 
 
 class Measure(models.TextChoices):
-    KAPPA = "kappa", _("kappa with humans")
+    KAPPA = "kappa", _("kappa with annotators")
     KAPPA_LESS_PEOPLE = "kappa_less_people", _("kappa difference, judge − person")
 
 

@@ -92,7 +92,7 @@ _OF_JUDGES = (
 )  # fmt: skip
 # A kappa on fewer would tell who said what of one of them.
 _FEWEST_UNITS = 10
-_PLOTS = ("forest", "planning", "sweep-", "histogram-", "reliability-", "weeks-")
+_PLOTS = ("planning", "sweep-", "histogram-", "reliability-", "weeks-")
 
 
 def _without_people(report: AlignmentReport) -> AlignmentReport:

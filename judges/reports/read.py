@@ -111,7 +111,7 @@ _OVERVIEW = """
     (result->'agreement'->>'ratings')::int, result->'people', (
         SELECT coalesce(jsonb_agg(jsonb_build_object(
             'title', j->'title', 'judge', j->'judge', 'version', j->'version', 'dimension', j->'dimension',
-            'kappa', j->'kappa', 'decision', j->'decision'
+            'higher_is_better', j->'higher_is_better', 'kappa', j->'kappa', 'decision', j->'decision'
         ) ORDER BY place), '[]') FROM jsonb_array_elements(result->'judges') WITH ORDINALITY AS one(j, place)
     ), CASE WHEN result->'people'->'value' = 'null' THEN result->'matrix' END
     FROM judges_alignmentreport

@@ -101,7 +101,7 @@ def test_edit_try_look_keep(new_page: Callable[..., Page]) -> None:
     estimate.get_by_text("6 samples of the dev set").wait_for()
     page.get_by_role("button", name="Start trial").press("Enter")
     # The page asks again by itself until both runs have ended.
-    page.get_by_role("heading", name="Does it agree better with humans?").wait_for()
+    page.get_by_role("heading", name="Does it agree better with annotators?").wait_for()
     page.get_by_text("decide all 18 units alike").wait_for()
     page.get_by_role("img", name="Kappa of both versions, and their difference").wait_for()
     page.get_by_text("Changes in the judge").click()

@@ -54,7 +54,7 @@ def group(project: Project) -> Group:
             Start(
                 key="ensemble",
                 title=gettext("Ensemble"),
-                text=gettext("The probability that humans would pass the unit."),
+                text=gettext("The probability that annotators would pass the unit."),
                 name="ensemble",
                 config={"unit": "answer"},
             )

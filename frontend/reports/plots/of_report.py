@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from frontend.reports.plots.forest import ForestRow, differences_plot, forest_plot
+from frontend.reports.plots.differences import DifferenceRow, differences_plot
 from frontend.reports.plots.ink import plain
 from frontend.reports.plots.judge import histogram_plot, reliability_plot, sweep_plot, triage_plot
 from frontend.reports.plots.spread import planning_plot, slices_plot, weeks_plot
@@ -16,10 +16,6 @@ def report_plots(result: dict[str, Any]) -> dict[str, str]:
     planning = planning_plot("planning", result["planning"])
     if planning is not None:
         plots["planning"] = planning
-    if not judges:
-        return plots
-    rows = [ForestRow(row["title"], row["kappa"]) for row in judges]
-    plots["forest"] = forest_plot(f"forest-{result['criterion']['key']}", rows, result["people"])
     for place, row in enumerate(judges, start=1):
         # A judge that answers with labels has nothing to choose.
         if row["sweep"] is not None and row["labels"] is None:
@@ -43,10 +39,10 @@ def report_plots(result: dict[str, Any]) -> dict[str, str]:
     return plots
 
 
-def _pairs(compared: dict[str, Any]) -> list[ForestRow]:
+def _pairs(compared: dict[str, Any]) -> list[DifferenceRow]:
     sides = [plain(side["title"], 18) for side in compared["sides"]]
     return [
-        ForestRow(f"{sides[pair['second']]} vs {sides[pair['first']]}", pair["difference"]["kappa"])
+        DifferenceRow(f"{sides[pair['second']]} vs {sides[pair['first']]}", pair["difference"]["kappa"])
         for pair in compared["pairs"]
         if pair["reason"] is None
     ]

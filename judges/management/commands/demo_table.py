@@ -40,7 +40,7 @@ def demo_table(report: AlignmentReport) -> str:
     judges, people = report.result["judges"], report.result["people"]
     named = [*((row["title"], row["kappa"]) for row in judges), ("between annotators", people)]
     rows = [[title, interval(kappa), kappa["n"], kappa["clusters"]] for title, kappa in named]
-    head = f"{report.result['project']['name']}, criterion “{report.result['criterion']['key']}”: judges vs. humans"
+    head = f"{report.result['project']['name']}, criterion “{report.result['criterion']['key']}”: judges vs. annotators"
     return "\n\n".join([head, text_table(["judge", "kappa [95% interval]", "units", "samples"], rows)])
 
 

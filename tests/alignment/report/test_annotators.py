@@ -14,7 +14,15 @@ from alignment import Ratings, agreement_with_rest, annotator_errors, fit_dawid_
 from alignment.base.estimate import NO_UNITS, remark
 from alignment.base.interval import Plan, exact_share, proportion
 from alignment.report import Before, Criterion, Evidence, Option, differences, reference_of
-from alignment.report.annotators import LABELS_READ, LEAST_ROUNDS, MAX_ANNOTATORS, MAX_WEEKS, annotator_figures, shares
+from alignment.report.annotators import (
+    LABELS_READ,
+    LEAST_ROUNDS,
+    MAX_ANNOTATORS,
+    MAX_WEEKS,
+    annotator_figures,
+    clearly_below,
+    shares,
+)
 
 PEOPLE = ("ann", "ben", "chen", "dora", "eve")
 RIGHT = {"ann": 0.95, "ben": 0.9, "chen": 0.8, "dora": 0.6, "eve": 0.85}
@@ -366,3 +374,47 @@ def test_agreement_with_the_rest_of_an_interval_scale():
     ratings = Ratings.from_columns([1, 1], ["ann", "ben"], [0.5, 0.7], [1, 1], scale="interval", levels=None)
     found = agreement_with_rest(ratings, interval="none")
     assert [row.kappa.reason for row in found.annotators] == [remark("no_levels")] * 2
+
+
+def told(kappa, tpr, tnr, n=100):
+    """An annotator's figures, each (value, low, high)."""
+    named = {
+        name: dict(zip(("value", "low", "high"), ends, strict=True)) for name, ends in (("tpr", tpr), ("tnr", tnr))
+    }
+    own = dict(zip(("value", "low", "high"), kappa, strict=True))
+    return {"kappa": own, "rates": named, "agreement": {"n": n}}
+
+
+def test_who_agrees_clearly_less():
+    high, low, unknown = (0.9, 0.85, 0.93), (0.6, 0.5, 0.7), (None, None, None)
+    together = told((0.8, 0.7, 0.88), high, high)
+    people = [
+        {"name": "ann", **told(high, high, low)},
+        {"name": "ben", **told((0.7, 0.6, 0.79), high, high)},
+        {"name": "few", **told(low, low, low, n=9)},
+        {"name": "new", **told(unknown, unknown, (0.5, None, None))},
+    ]
+    # ann's TNR is far below; ben's kappa is, by its own interval, but not by one that holds for all six figures.
+    assert clearly_below({"people": people, "together": together}) == {"ann": ["tnr"]}
+    alone = {"people": people[1:2], "together": together}
+    alone["people"][0]["rates"] = None
+    assert clearly_below(alone) == {"ben": ["kappa"]}
+    assert clearly_below({"people": people[2:3], "together": together}) == {}
+
+
+def test_annotators_who_are_alike_are_seldom_said_to_stand_out():
+    """20 annotators of the same kind; at most 5 % of projects name anybody."""
+    names = tuple(f"a{n:02}" for n in range(20))
+    named = 0
+    for seed in range(60):
+        rng = np.random.default_rng(seed)
+        truth = rng.integers(0, 2, 150)
+        rows = [
+            ((f"s{sample:03}", "answer"), names[who], int(truth[sample] ^ (rng.random() > 0.85)))
+            for sample in range(150)
+            for who in rng.choice(20, 4, replace=False)
+        ]
+        units, raters, values = map(list, zip(*rows, strict=True))
+        criterion = asked((0, 1), (1,), "nominal")
+        named += bool(clearly_below(figures(Evidence(criterion, 7, units, raters, values, {}))))
+    assert named <= 6, named

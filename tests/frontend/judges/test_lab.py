@@ -133,7 +133,7 @@ def test_what_it_shows(world: World, alice: Client) -> None:
     trial = make_trial(world)
     page = alice.get(url(world.judge, trial.pk))
     text = page.content.decode()
-    assert "Version 2 agrees more with annotators than Version 1" in text
+    assert "Version 2 agrees with annotators clearly better than Version 1" in text
     assert 'class="plot plot-phone"' in text
     assert "1 version of this judge has been tried" in text
     assert "Prompt 1." in text

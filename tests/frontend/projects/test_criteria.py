@@ -124,7 +124,7 @@ def test_the_number_of_queries_does_not_grow(alice: User, project: Project) -> N
 def test_what_a_judge_must_show_is_declared_on_the_criterions_page(alice: User, ben: User, project: Project) -> None:
     url = "/p/help/criteria/versions/support/"
     text = as_user(alice).get(url).content.decode()
-    assert "On the test set: kappa with humans of at least 0.4." in text
+    assert "On the test set: kappa with annotators of at least 0.4." in text
     assert "These are the defaults" in text
     assert "Requirements for judges" not in as_user(ben).get(url).content.decode()
     sent = {"measure": "kappa_less_people", "bar": "-0.05", "risk": "0.05", "coverage": "0.95"}

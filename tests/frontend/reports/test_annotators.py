@@ -84,6 +84,32 @@ def test_every_person_with_their_figures(graded: AlignmentReport, rita: User) ->
     assert "<small>judge</small>" not in page
 
 
+def test_who_stands_out_is_said_first(rita: User) -> None:
+    """Cleo fails a third of what Ann, Ben and Dora pass."""
+    project = make_project("apart", criteria=[TRISTATE])
+    project.show_names = True
+    project.save()
+    set_member(project=project, user=rita, role="reviewer")
+    support = project.criteria.get(key="support")
+    samples = add_samples(project, [f"s{n:03}" for n in range(120)])
+    said = [("no" if n % 4 == 0 else "yes", "no" if n % 3 == 0 or n % 4 == 0 else "yes") for n in range(120)]
+    rows = [
+        (name, "claim:0", who, own if who == "cleo" else usual)
+        for name, (usual, own) in zip(samples, said, strict=True)
+        for who in ("ann", "ben", "cleo", "dora")
+    ]
+    add_labels(support, samples, rows)
+    freeze_report(criterion=support)
+    client, url = as_user(rita), "/p/apart/reports/support/annotators/"
+    text = seen(client, url)
+    assert "cleo agrees clearly less with the others" in text
+    assert "on passes (0." in text
+    assert text.index("agrees clearly less") < text.index("Agreement with the others")
+    html = client.get(url).content.decode()
+    assert html.count("side-against") == text.count("lower 0.")
+    assert "/p/apart/samples/?criterion=support&amp;agreement=disagree" in html
+
+
 def test_labels_made_elsewhere_have_no_weeks(graded: AlignmentReport, rita: User) -> None:
     text = seen(as_user(rita), GRADES)
     assert "No weeks to compare: no label has a day: labels made elsewhere bring none." in text

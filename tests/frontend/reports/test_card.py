@@ -73,7 +73,7 @@ def test_after_a_test_evaluation_it_speaks_from_the_test_set(grade: Criterion, a
     assert only(text, verdict)
     assert "Provisional" not in text
     assert "From test evaluation 1 of" in text
-    assert "Kappa with humans 0.70 0.60 to 0.80 at 97%" in text
+    assert "Kappa with annotators 0.70 0.60 to 0.80 at 97%" in text
     assert "Certify test evaluation 1" in text
     assert ("May decide alone Nothing yet 60.0% of units, once certified" in text) is (verdict == "alone_in_region")
 

@@ -61,7 +61,7 @@ def test_two_versions_of_one_judge(rita: User, desk: Project) -> None:
     value, low, high = kappa(page)
     assert 0 < low < value < high
     text = text_of(page)
-    assert f"new 2 agrees more with annotators than new 1: kappa +{value:.2f} (+{low:.2f} to +{high:.2f})." in text
+    assert f"clearly better than new 1: its kappa is {value:.2f} higher ({low:.2f} to {high:.2f})." in text
     assert "Only new 2 is correct" in text
     # Flipped units lead to their samples, with the words of the judge that gave any.
     group = page.context["compared"]["pair"]["groups"][0]
@@ -158,8 +158,14 @@ def pair(value: float | None, low: float | None, high: float | None, **more: Any
 @pytest.mark.parametrize(
     ("given", "said"),
     [
-        (pair(0.08, 0.01, 0.15), "B agrees more with annotators than A: kappa +0.08 (+0.01 to +0.15)."),
-        (pair(-0.08, -0.15, -0.01), "B agrees less with annotators than A: kappa −0.08 (−0.15 to −0.01)."),
+        (
+            pair(0.08, 0.01, 0.15),
+            "B agrees with annotators clearly better than A: its kappa is 0.08 higher (0.01 to 0.15).",
+        ),
+        (
+            pair(-0.08, -0.15, -0.01),
+            "B agrees with annotators clearly worse than A: its kappa is 0.08 lower (0.01 to 0.15).",
+        ),
         (
             pair(0.02, -0.05, 0.09),
             "No difference is shown between A and B: kappa +0.02; anything from −0.05 to +0.09 fits these labels.",

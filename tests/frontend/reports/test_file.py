@@ -16,7 +16,7 @@ from django.utils import translation
 from annotate.models import Project
 from frontend.reports.file import report_html
 from frontend.reports.in_words import plot_in_words
-from frontend.reports.plots.forest import MAX_ROWS, ForestRow, forest_plot
+from frontend.reports.plots.differences import MAX_ROWS, DifferenceRow, differences_plot
 from frontend.reports.plots.ink import plain
 from frontend.reports.plots.judge import histogram_plot, reliability_plot, sweep_plot
 from judges.models import AlignmentReport
@@ -73,7 +73,7 @@ def check_svg(source: str) -> ET.Element:
 def test_the_plots_of_a_report(report: AlignmentReport) -> None:
     kinds = ("sweep", "histogram", "reliability", "triage")
     of_judges = {f"{kind}-{place}" for kind in kinds for place in (1, 2)}
-    assert set(report.plots) == {"forest", "compared", "planning", *of_judges}
+    assert set(report.plots) == {"compared", "planning", *of_judges}
     roots = [check_svg(source) for source in report.plots.values()]
     ids = [element.attrib["id"] for root in roots for element in root.iter() if "id" in element.attrib]
     assert len(ids) == len(set(ids)), "ids of two plots in one page"
@@ -84,8 +84,8 @@ def test_the_plots_of_a_report(report: AlignmentReport) -> None:
 
 
 def test_the_same_figures_draw_the_same_plot() -> None:
-    rows = [ForestRow("a", PEOPLE), ForestRow("b", {"value": None, "low": None, "high": None})]
-    assert forest_plot("forest", rows, PEOPLE) == forest_plot("forest", rows, PEOPLE)
+    rows = [DifferenceRow("a", PEOPLE), DifferenceRow("b", {"value": None, "low": None, "high": None})]
+    assert differences_plot("compared", rows) == differences_plot("compared", rows)
 
 
 @pytest.mark.parametrize(
@@ -97,16 +97,16 @@ def test_the_same_figures_draw_the_same_plot() -> None:
         {"value": None, "low": None, "high": None},
     ],
 )
-def test_forest_of_any_estimate(estimate: dict[str, Any]) -> None:
-    root = check_svg(forest_plot("forest", [ForestRow(HOSTILE, estimate)], estimate))
+def test_a_difference_of_any_estimate(estimate: dict[str, Any]) -> None:
+    root = check_svg(differences_plot("compared", [DifferenceRow(HOSTILE, estimate)]))
     assert ("undefined" in "".join(root.itertext())) == (estimate["value"] is None)
 
 
-def test_a_forest_has_an_edge() -> None:
-    root = check_svg(forest_plot("forest", [ForestRow(f"judge {n}", PEOPLE) for n in range(MAX_ROWS + 2)], PEOPLE))
-    words = "".join(root.itertext())
-    assert "2 more judges are in the table only." in words
-    assert f"judge {MAX_ROWS}" not in words
+def test_a_plot_of_differences_has_an_edge() -> None:
+    rows = [DifferenceRow(f"pair {n}", PEOPLE) for n in range(MAX_ROWS + 2)]
+    words = "".join(check_svg(differences_plot("compared", rows)).itertext())
+    assert "2 more pairs are in the table only." in words
+    assert f"pair {MAX_ROWS}" not in words
 
 
 @pytest.mark.parametrize("size", [1, 5])
@@ -196,10 +196,10 @@ def test_the_file_needs_nothing_and_runs_nothing(report: AlignmentReport) -> Non
     assert f"Report {report.number} of" in text
     assert "&lt;script&gt;alert(1)&lt;/script&gt;" in text
     assert "<script>" not in text
-    for section in ("Judges vs. humans", "Who agrees with whom", "Between annotators", "Annotators", "More labels"):
+    for section in ("Judges vs. annotators", "Who agrees with whom", "Between annotators", "Annotators", "More labels"):
         assert f">{section}</h2>" in text
     # The first screen draws its own picture; comparing and triage are pages of their own.
-    shown = [name for name in report.plots if name not in ("forest", "compared") and not name.startswith("triage")]
+    shown = [name for name in report.plots if name != "compared" and not name.startswith("triage")]
     assert text.count('class="plot"') == len(shown)
     assert all(plot_in_words(report.plots[name]) in text for name in shown)
     for section in ("Threshold curve", "Score distribution", "Calibration", "Scores as grades"):
@@ -218,7 +218,7 @@ def test_the_summary_comes_first_and_all_else_is_folded(report: AlignmentReport)
         start = body.rindex("<details", 0, end)
         body = body[:start] + body[end + len("</details>") :]
     words = re.sub(r"<[^>]+>", " ", body).split()
-    assert "agrees best with your experts" in " ".join(words)
+    assert "agrees best with annotators" in " ".join(words)
     assert len(words) <= 250
     # Each part of it explains itself once.
     for part in re.split(r'<details class="(?:fold|part)">|<section ', text)[1:]:

@@ -9,6 +9,7 @@ from urllib.parse import urlencode
 
 import pytest
 
+from annotate.core.text_tables import number
 from annotate.models import Criterion, User
 from annotate.projects.write import set_member
 from frontend.reports.pictures import Scale
@@ -18,7 +19,7 @@ from tests.clients import as_user
 from tests.database import copied_from_world
 from tests.frontend.building import make_user
 from tests.judges.building import add_judge, add_labels, add_samples, graded_project, make_project, scores_like
-from tests.judges.certificates.decided import KAPPA, certified, decided
+from tests.judges.certificates.decided import KAPPA, REGION, certified, decided
 
 pytestmark = pytest.mark.django_db
 
@@ -90,10 +91,10 @@ def test_the_first_screen_says_who_is_best_and_that_nothing_is_decided_alone(adm
     row = next(row for row in AlignmentReport.objects.get().result["judges"] if row["judge"] == "good")
     kappa = "{value:.2f}, {low:.2f} to {high:.2f}".format(**row["kappa"])
     text = seen(admin)
-    assert f"good agrees best with your experts (kappa {kappa})" in text
+    assert f"good agrees best with annotators (kappa {kappa})" in text
     assert "May decide alone: nothing yet." in text
     assert "dev set, provisional" in text
-    assert text.index("Between annotators") < text.index("Next") < text.index("Judges vs. humans")
+    assert text.index("Between annotators") < text.index("Next") < text.index("Judges vs. annotators")
 
 
 def test_judges_stand_best_first_each_with_its_picture(admin: User, grade: Criterion) -> None:
@@ -105,8 +106,8 @@ def test_judges_stand_best_first_each_with_its_picture(admin: User, grade: Crite
 
 def test_page_one_is_a_summary(admin: User, grade: Criterion) -> None:
     samples = {sample.external_id: sample for sample in grade.project.samples.all()}
-    for number in range(5):
-        add_judge(grade.project, f"judge {number}", samples, scores_like(samples, wrong_every=5), dimension="grade")
+    for place in range(5):
+        add_judge(grade.project, f"judge {place}", samples, scores_like(samples, wrong_every=5), dimension="grade")
     freeze_report(criterion=grade)
     html = as_user(admin).get(URL).content.decode()
     page = Visible(html)
@@ -133,7 +134,7 @@ def test_after_a_look_the_page_speaks_from_the_test_set(admin: User, grade: Crit
     version = good(grade).versions.get()
     decided(version, "not_for_use", kappa={**KAPPA.as_dict(), "value": 0.99, "low": 0.98, "high": 0.995})
     text = seen(admin)
-    assert "good agrees best with your experts (kappa 0.99, 0.98 to 0.99" in text
+    assert "good agrees best with annotators (kappa 0.99, 0.98 to 0.99" in text
     assert "Not for use good agrees best" in text
     assert "May decide alone: nothing. Its agreement is below the declared minimum." in text
     assert "test set" in text
@@ -160,7 +161,11 @@ def test_what_is_decided_alone_is_what_is_certified(admin: User, grade: Criterio
     certified(version, "alone_in_region", **alone())
     text = seen(admin)
     assert "May decide alone: 41.0% of units; at most 10% of passes and of fails wrong." in text
+    low, high = (REGION["threshold"] + side * REGION["distance"] for side in (-1, 1))
+    assert f"It passes scores of {number(high)} or more and fails those of {number(low)} or less; the rest goes" in text
     assert "Let good decide its 41.0% of units" in text
+    certified(version, "alone_in_region", **alone(region={**REGION, "distance": 0.0}))
+    assert "It decides every score." in seen(admin)
     # It has ended: nothing is decided by it.
     version.judge.versions.update(content_hash="another")
     text = seen(admin)

@@ -12,8 +12,8 @@ from django.conf import settings
 from django.utils import translation
 
 from alignment.base import caveats
-from alignment.base.estimate import remark
-from alignment.judging.decision import Verdict
+from alignment.base.estimate import Estimate, remark
+from alignment.judging.decision import Endpoint, Verdict, decision_on
 from frontend.reports.in_words import PLOT_WORDS, decision_in_words, in_words, plot_in_words
 from frontend.reports.remark_words import SPELLINGS, WORDS
 
@@ -164,3 +164,22 @@ def test_the_page_of_remarks_has_every_code() -> None:
 def as_documented(words: str) -> str:
     places = {name: f"{{{name}}}" for name in places_of(words)}
     return words % places if places else words
+
+
+def test_why_a_judge_may_not_decide_alone_is_said_in_few_words() -> None:
+    known, scored = {"n": 200, "clusters": 200}, Estimate(1.0, 0.98, 1.0, n=200, clusters=200)
+    kappa = Estimate(0.7, 0.6, 0.8, **known)
+    cases = [
+        (Estimate.undefined(remark("no_units")), scored, "test", "agreement unknown"),
+        (Estimate(0.7, 0.6, 0.8, n=20, clusters=20), scored, "test", "too few samples"),
+        (kappa, Estimate(0.5, 0.4, 0.6, **known), "test", "too few units scored"),
+        (Estimate(0.2, 0.1, 0.3, **known), scored, "test", "below the minimum of 0.40"),
+        (Estimate(0.4, 0.3, 0.5, **known), scored, "test", "perhaps below the minimum of 0.40"),
+        (kappa, scored, "test", "no score range certain enough"),
+        (kappa, scored, "dev", "provisional"),
+    ]
+    for figure, coverage, part, said in cases:
+        decision = decision_on(Endpoint(), figure, coverage, part=part).as_dict()
+        assert decision_in_words(decision)["short"] == said
+    alone = decision_on(Endpoint(), kappa, scored, region=Estimate(0.5, 0.4, 0.6, **known)).as_dict()
+    assert decision_in_words(alone)["short"] == ""

@@ -99,7 +99,7 @@ def test_a_look_is_taken_and_shown(grade: Criterion, page_of: PageOf) -> None:
         escape(decision["reason"]),
         decision["meaning"],
         *map(escape, decision["supports"]),
-        "Kappa with humans at least 0.4, with 90% of the units scored",
+        "Kappa with annotators at least 0.4, with 90% of the units scored",
         "all samples, declared by an admin, on the command line",
         "Test evaluation 1</span>",
         "version “<bdi>1</bdi>”",

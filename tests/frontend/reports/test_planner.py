@@ -73,9 +73,33 @@ def test_shows_how_many_more_labels(rita: User) -> None:
     assert "more samples for ±" in text
     assert 'aria-labelledby="planning-title planning-description"' in text
     assert "More for" not in text
-    wanted = as_user(rita).get(URL, {"width": "0.1"}).content.decode()
+    wanted = as_user(rita).get(URL, {"about": "people", "width": "0.1"}).content.decode()
     assert "More for ±0.10" in wanted
-    assert "Ensure this value" in as_user(rita).get(URL, {"width": "0"}).content.decode()
+    assert "Ensure this value" in as_user(rita).get(URL, {"about": "people", "width": "0"}).content.decode()
+
+
+@pytest.mark.usefixtures("relevance")
+def test_the_plan_says_what_to_label_and_what_to_import(alice: User) -> None:
+    client = as_user(alice)
+    plan = client.get(URL, {"about": "people", "width": "0.1"}).context["plan"]
+    needed = int(plan["needed"].replace(",", ""))
+    assert needed > 80
+    assert (plan["target"], plan["unlabelled"], plan["draw"]) == ("±0.10", "80", 80)
+    assert int(plan["missing"].replace(",", "")) == pytest.approx(needed - 80, rel=0.05)
+    assert plan["import_url"] == "/p/help/import/"
+    # The link leads to the draw, which is about the same figure and keeps the plan.
+    drawn = client.get(URL + plan["draw_url"].partition("#")[0])
+    assert drawn.context["seen"]["drawn"] == 80
+    assert drawn.context["plan"] == plan
+    # Without a target: that of the report, about the best judge.
+    form = client.get(URL).context["plan_form"]
+    assert form["about"].value() == '["scorer", "relevance"]'
+    assert 0 < form["width"].value() < 1
+    reached = client.get(URL, {"about": "people", "width": "0.9"}).context["plan"]
+    assert (reached["needed"], reached["draw"], reached["missing"]) == ("", None, "")
+    odd = client.get(URL, {"about": "nobody", "width": "0.1"})
+    assert odd.context["plan"] is None
+    assert "Select a valid choice" in odd.content.decode()
 
 
 @pytest.mark.usefixtures("relevance")
