@@ -9,7 +9,7 @@ from frontend.base.help import document
 from frontend.batches import edit as edit_batch
 from frontend.batches import gold
 from frontend.batches import views as batches
-from frontend.data import claims, files, samples
+from frontend.data import claims, files, sample_list, samples
 from frontend.judges import canaries, edit, endpoints, lab, proposals, run_start, runs
 from frontend.judges import views as judges
 from frontend.label import views as label
@@ -37,7 +37,11 @@ project_patterns = [
     path("adjudicate/<int:verdict_id>/", dispute.dispute, name="dispute"),
     path("adjudicate/<int:verdict_id>/approve/", dispute.approve_unit, name="dispute-approve"),
     path("adjudicate/<int:verdict_id>/return/", dispute.return_label, name="dispute-return"),
-    path("samples/", samples.samples, name="samples"),
+    path("samples/", sample_list.samples, name="samples"),
+    path("samples/views/", sample_list.save, name="view-save"),
+    path("samples/views/<int:view_id>/", sample_list.change, name="view-change"),
+    path("samples/views/<int:view_id>/update/", sample_list.update, name="view-update"),
+    path("samples/views/<int:view_id>/delete/", sample_list.delete, name="view-delete"),
     path("samples/<int:sample_id>/", samples.sample, name="sample"),
     path("samples/<int:sample_id>/abstention/", samples.abstention, name="abstention"),
     path("samples/<int:sample_id>/claims/", claims.claims, name="claims"),

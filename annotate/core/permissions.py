@@ -25,6 +25,8 @@ ROLES_FOR: dict[str, frozenset[str]] = {
     "criteria.read": _ALL,
     "criteria.change": _ADMIN,
     "samples.read": _STAFF,  # annotators see a sample only through their own task
+    "views.change": _STAFF,  # one's own views of the list of samples
+    "views.moderate": _ADMIN,  # views that others shared
     "claims.change": _STAFF,
     "import.read": _ADMIN,
     "import.run": _ADMIN,

@@ -4,6 +4,7 @@ from annotate.models.label import GoldAnswer, Label, LabelEvent, LessonRead, Ver
 from annotate.models.project import AuditEntry, Criterion, Flag, Invite, Membership, Project, Rater, User
 from annotate.models.sample import ClaimEdit, Sample
 from annotate.models.transfer import ImportJob, LeftFile, Release
+from annotate.models.view import SavedView
 
 __all__ = [
     "ApiToken",
@@ -29,6 +30,7 @@ __all__ = [
     "Rater",
     "Release",
     "Sample",
+    "SavedView",
     "Task",
     "User",
     "Verdict",

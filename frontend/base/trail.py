@@ -77,6 +77,10 @@ NOTED = {
     "flag.resolved": gettext_noop("resolved a flag on %(subject)s: %(resolution)s"),
     "sample.abstained": gettext_noop("marked the answer of %(subject)s as an abstention."),
     "sample.answered": gettext_noop("marked the answer of %(subject)s as not an abstention."),
+    "view.shared": gettext_noop("shared the view “%(subject)s” of samples."),
+    "view.changed": gettext_noop("changed the shared view “%(subject)s” of samples."),
+    "view.unshared": gettext_noop("stopped sharing the view “%(subject)s” of samples."),
+    "view.deleted": gettext_noop("deleted the shared view “%(subject)s” of samples, saved by %(of)s."),
     "import.done": gettext_noop("imported %(kind)s from %(subject)s: %(rows)s rows."),
     "import.failed": gettext_noop("tried to import %(kind)s from %(subject)s: %(errors)s errors, nothing imported."),
     "verdicts.settled": gettext_noop(

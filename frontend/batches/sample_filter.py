@@ -34,7 +34,15 @@ class SampleFilter(SampleSearch):
     """Bound to what the address asks; each condition must hold."""
 
     status = forms.ChoiceField(label=gettext_lazy("Status"), required=False, choices=[_ANY, *Status.choices])
-    criterion = forms.ChoiceField(label=gettext_lazy("Criterion"), required=False)
+    criterion = forms.ChoiceField(
+        label=gettext_lazy("Criterion"),
+        required=False,
+        error_messages={
+            "invalid_choice": gettext_lazy(
+                "The criterion “%(value)s” no longer exists in this project, or has no verdicts."
+            )
+        },
+    )
     agreement = forms.ChoiceField(
         label=gettext_lazy("Annotator agreement"), required=False, choices=[_ANY, *Agreement.choices]
     )
@@ -44,6 +52,7 @@ class SampleFilter(SampleSearch):
         help_text=gettext_lazy(
             "“Disagrees with judge” finds the disagreements listed in the current reports. The test set is excluded."
         ),
+        error_messages={"invalid_choice": gettext_lazy("The judge “%(value)s” no longer exists in this project.")},
     )
     abstained = forms.ChoiceField(
         label=gettext_lazy("Answer"),
@@ -75,9 +84,13 @@ class SampleFilter(SampleSearch):
         """By name what is asked for, and nothing else; without the order."""
         return {name: value for name in self.fields if (value := self.cleaned_data.get(name, ""))}
 
+    def conditions(self) -> dict[str, str]:
+        """With the order: what a saved view keeps (annotate.verdicts.saved_views)."""
+        return {**self.given(), **({"sort": self.sort} if self.sort else {})}
+
     def query(self, **changed: str) -> str:
-        """The same as an address has it, in one order. changed: instead of what it says of these names."""
-        asked = {**self.given(), "sort": self.sort, **changed}
+        """The same as an address has it. changed: instead of what it says of these names, or beside it."""
+        asked = {**self.conditions(), **changed}
         return urlencode({name: value for name, value in asked.items() if value})
 
     def words(self) -> Iterator[str]:

@@ -1,5 +1,5 @@
-"""Samples: a list to search, one with what was said about each of its units, and what people report about them. From a
-sample it goes on to the next on which a judge disagrees with people."""
+"""One sample with what was said about each of its units, and what people report about samples. From a sample it goes on
+to the next on which a judge disagrees with people."""
 
 from __future__ import annotations
 
@@ -22,10 +22,9 @@ from annotate.projects.trail_read import unit_history
 from annotate.samples.abstaining import set_abstained
 from annotate.samples.abstention import is_abstention
 from annotate.samples.flags import resolve_flag
-from annotate.samples.read import Flags, abstentions
+from annotate.samples.read import Flags
 from frontend.base.pages import ProjectPage, project_view
 from frontend.base.trail import sentence, unit_words, who
-from frontend.batches.sample_filter import META, SampleFilter
 from frontend.data.values import lines
 from frontend.reports.judge import outcome
 from frontend.reports.parts import disagreement_url, judge_url, labels_shown
@@ -174,55 +173,6 @@ def cites_words(citation: Citation, contexts: int) -> str:
         return cites
     there = {0: _("%(cites)s, but there are none"), 1: _("%(cites)s, but there is only 1")}
     return there.get(contexts, _("%(cites)s, but there are only %(count)d")) % {"cites": cites, "count": contexts}
-
-
-COLUMNS = (
-    # Its order, heading, whether it is of numbers, and whether the greatest comes first.
-    ("id", gettext_lazy("ID"), False, False),
-    ("", gettext_lazy("Question"), False, False),
-    ("claims", gettext_lazy("Claims"), True, True),
-    ("contexts", gettext_lazy("Contexts"), True, True),
-    ("", gettext_lazy("Status"), False, False),
-    ("agreement", gettext_lazy("Lowest agreement"), True, False),
-    ("pipeline", gettext_lazy("Pipeline"), False, False),
-)
-
-
-@project_view("samples", get="samples.read")
-def samples(page: ProjectPage) -> HttpResponse:
-    form = SampleFilter(page.project, page.request.GET, reader=page.user)
-    # What can't be understood matches nothing: all that match can be selected for a batch.
-    found: Any = form.samples() if form.is_valid() else []
-    query = form.query() if form.is_valid() else ""
-    asked = form.given() if form.is_valid() else {}
-    rows = page.rows(found)
-    context = {
-        "form": form,
-        "asked": list(form.words()) if form.is_valid() else [],
-        "more_open": any(name.startswith(META) or name in ("judge", "abstained") for name in asked),
-        "query": f"{query}&" if query else "",
-        "matching": form.query(sort="") if form.is_valid() else "",
-        "rows": rows,
-        "columns": [_column(form, *column) for column in COLUMNS] if form.is_valid() else [],
-        "abstentions": 0 if asked else abstentions(page.project),
-        "may_select": page.may("batches.change"),
-        "may_import": page.may("import.run"),
-    }
-    return page.render("data/samples.html", context)
-
-
-def _column(form: SampleFilter, name: str, label: Any, is_number: bool, greatest_first: bool) -> dict[str, Any]:
-    """sorted: as aria-sort has it; "" where it isn't sorted by. url: what sorts by it, or the other way round."""
-    if not name:
-        return {"label": label, "is_number": is_number}
-    up, down = name, f"-{name}"
-    first, then = (down, up) if greatest_first else (up, down)
-    return {
-        "label": label,
-        "is_number": is_number,
-        "url": "?" + form.query(sort=then if form.sort == first else first),
-        "sorted": {up: "ascending", down: "descending"}.get(form.sort, ""),
-    }
 
 
 @project_view("samples", get="samples.read")

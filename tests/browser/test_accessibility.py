@@ -27,6 +27,7 @@ from annotate.projects.builtin_criteria import BUILTIN_CRITERIA
 from annotate.projects.criteria import add_criteria
 from annotate.projects.write import create_project, set_member
 from annotate.samples.flags import raise_flag
+from annotate.verdicts.saved_views import save_view
 from judges.certificates.write import issue_certificate, look_at_test
 from judges.endpoints.write import create_endpoint
 from judges.reports.links import create_link
@@ -91,6 +92,8 @@ PAGES = [
     ("remy", "/p/demo/samples/?status=resolved&judge=claim-checker&sort=-agreement&m.topic=none"),
     ("alma", "/p/demo/samples/?status=resolved&sort=-agreement"),
     ("alma", "/p/demo/samples/?status=none"),
+    ("remy", "/p/demo/samples/?status=resolved&view={view}"),
+    ("remy", "/p/demo/samples/?criterion=gone&view={view}"),
     ("remy", "/p/bare/samples/"),
     ("remy", "/p/demo/samples/{sample}/"),
     ("remy", "/p/demo/samples/{sample}/?criterion=support&" + JUDGE + "&disagreement=1"),
@@ -236,6 +239,10 @@ NO_PAGES = {
     "member-reset": "a form of the members' page; see test_a_reset_link",
     "invite-revoke": "a form",
     "member-remove": "a form",
+    "view-save": "a form of the list of samples",
+    "view-change": "a form",
+    "view-update": "a form",
+    "view-delete": "a form",
 }
 
 
@@ -275,7 +282,9 @@ def world(standing_app: LiveApp) -> dict[str, Any]:
     _invite, invited = create_invite(actor=alma, project=bare, role="annotator", max_uses=5)
     _reset, forgotten = create_reset(actor=alma, project=bare, user=ana)
     stages = Stages(alma, remy, ana, User.objects.get(username="ben"))
+    view = save_view(actor=remy, project=demo, name="To check " * 8, conditions={"criterion": "gone"}, is_shared=True)
     return {
+        "view": view.pk,
         **stages.names,
         **(judged := judge_stages(stages.project, alma)),
         **canary_stages(judged["asks"], alma),

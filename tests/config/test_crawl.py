@@ -131,6 +131,7 @@ def crawl_of(world: Hidden, name: str) -> Crawl:
         "job_id": [*ImportJob.objects.values_list("pk", flat=True), "00000000-0000-4000-8000-000000000000"],
         "invite_id": [*Invite.objects.values_list("pk", flat=True), 1],
         "link_id": [1],
+        "view_id": [1],
         "username": ["zann"],
         "name": ["model", "statistics"],
         "start": ["lexical-token-overlap"],

@@ -127,6 +127,7 @@ def urls_of(route: Route, both: Both, name: str | None) -> list[str]:
         many[name] = sorted({*known[:1], *known[-3:]})
     many |= {
         "link_id": [1],
+        "view_id": [1],
         "form": ["json", "html", "pdf", "zip"],
         "number": [both.own["number"], both.own["number"] + 100],
     }

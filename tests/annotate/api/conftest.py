@@ -8,7 +8,7 @@ import pytest
 from django.urls import get_resolver
 
 from annotate.members.write import create_invite
-from annotate.models import Batch, Flag, GoldAnswer, ImportJob, Release, Sample, Task, User, Verdict
+from annotate.models import Batch, Flag, GoldAnswer, ImportJob, Release, Sample, SavedView, Task, User, Verdict
 from annotate.projects.write import set_member
 from judges.endpoints.write import create_endpoint
 from judges.models import Ask, Judge, JudgeVersion, Run, Score, Trial
@@ -99,6 +99,7 @@ def _fill(project: Any, first: User, second: User, *, criteria: list[str], numbe
         samples=[sample.external_id],
         run=run,
     )
+    view = SavedView.objects.create(project=project, owner=inviting, name="View", conditions={"q": "a"})
     task: Task = waiting.tasks.get(sample__external_id=f"s{number}")
     return {
         "slug": project.slug,
@@ -120,6 +121,7 @@ def _fill(project: Any, first: User, second: User, *, criteria: list[str], numbe
         "token_id": "ts_0123456789ab",
         "invite_id": invite.pk,
         "link_id": 1,
+        "view_id": view.pk,
     }
 
 

@@ -129,6 +129,7 @@ def plausible(world: World) -> list[dict[str, Any]]:
         "token_id": "ts_0123456789ab",
         "invite_id": 1,
         "link_id": 1,
+        "view_id": 1,
         "token": "no-such-invitation",
         "name": "statistics",
         "start": "lexical-token-overlap",

@@ -32,6 +32,7 @@ from annotate.models import (
     Project,
     Release,
     Sample,
+    SavedView,
     User,
     Verdict,
     VerdictEvent,
@@ -83,6 +84,7 @@ def _more(project: Project, place: dict[str, Any]) -> None:
     ClaimEdit.objects.create(sample=sample, revision=9, change={"op": "edit"}, claims=[], actor=admin)
     create_reset(actor=admin, project=project, user=User.objects.get(username=place["username"]))
     DeclaredDraw.objects.create(project=project, key="k", how="all", labelled=1, declared_at=timezone.now())
+    SavedView.objects.create(project=project, owner=admin, name="v", conditions={"q": "a"}, is_shared=True)
     for made in (project.imports.get(), project.releases.get()):
         if not made.stored_as:
             made.stored_as = f"imports/{uuid.uuid4()}"
