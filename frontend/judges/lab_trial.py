@@ -89,10 +89,10 @@ def _axis(axis: _Axis, bottom: int, label: str) -> list[str]:
     return [
         f'<line x1="{_LEFT}" x2="{_RIGHT}" y1="{bottom}" y2="{bottom}" stroke="currentColor" stroke-opacity="0.5"/>',
         *(
-            f'<text x="{axis.x(tick)}" y="{bottom + 16}" text-anchor="middle" font-size="11">{_number(tick)}</text>'
+            f'<text x="{axis.x(tick)}" y="{bottom + 16}" text-anchor="middle">{_number(tick)}</text>'
             for tick in axis.ticks()
         ),
-        f'<text x="{middle}" y="{bottom + 33}" text-anchor="middle" font-size="11">{escape(label)}</text>',
+        f'<text x="{middle}" y="{bottom + 33}" text-anchor="middle">{escape(label)}</text>',
     ]
 
 
@@ -102,7 +102,7 @@ def _bar(axis: _Axis, bar: Bar, y: int, colour: str) -> list[str]:
     parts = [
         f'<line x1="{zero}" x2="{zero}" y1="{y - 7}" y2="{y + 7}" stroke="currentColor" stroke-opacity="0.5"/>',
         f'<text x="{_LEFT}" y="{y - _BELOW}">{escape(plain(bar.title, 20))}</text>',
-        f'<text x="{_RIGHT}" y="{y - _BELOW}" text-anchor="end" font-size="12">{escape(plain(bar.text, 24))}</text>',
+        f'<text x="{_RIGHT}" y="{y - _BELOW}" text-anchor="end">{escape(plain(bar.text, 24))}</text>',
     ]
     if low is not None:
         ends = max(low, axis.low), min(high, axis.high)

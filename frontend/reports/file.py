@@ -26,6 +26,7 @@ from judges.models import AlignmentReport
 from judges.reports.read import one_report, require_shown
 
 _CSS = Path(__file__).parent / "static" / "reports"
+_SCALES = Path(__file__).parents[1] / "base" / "static" / "base" / "scales.css"
 
 
 def report_html(report: AlignmentReport) -> str:
@@ -50,8 +51,8 @@ def report_html(report: AlignmentReport) -> str:
 @cache
 def _css() -> str:
     """The page's own rules and those of the report, which the web page links."""
-    names = ("report-file.css", "report.css", "first-screen.css")
-    return "\n".join((_CSS / name).read_text(encoding="utf-8") for name in names)
+    files = [_SCALES, *(_CSS / name for name in ("report-file.css", "report.css", "first-screen.css"))]
+    return "\n".join(file.read_text(encoding="utf-8") for file in files)
 
 
 def report_pdf(report: AlignmentReport) -> bytes:

@@ -11,7 +11,7 @@ from matplotlib.axes import Axes
 
 from alignment.base.estimate import Remark, remark
 from annotate.core.text_tables import interval
-from frontend.reports.plots.ink import JUDGE
+from frontend.reports.plots.ink import JUDGE, SMALL
 from frontend.reports.plots.svg import Words, beside, draw, title_rows
 
 # A report compares any number of pairs; a plot that fits a page does not.
@@ -32,7 +32,7 @@ def _paint_rows(axes: Axes, words: Words, rows: Sequence[DifferenceRow]) -> None
     for place, row in enumerate(rows):
         value, low, high = (row.estimate[end] for end in ("value", "low", "high"))
         if value is None:
-            axes.text(0.02, place, undefined, verticalalignment="center", alpha=0.7, fontsize=9)
+            axes.text(0.02, place, undefined, verticalalignment="center", alpha=0.7, fontsize=SMALL)
             continue
         if low is not None:
             axes.plot([low, high], [place, place], color=JUDGE, linewidth=2)

@@ -17,6 +17,9 @@ TPR = "#c2661f"
 TNR = "#12907f"
 BAND = "#8a7fb5"
 
+# Points: at the width that a plot is drawn for, they are the --text-1 and --text-2 of base/scales.css.
+SMALL, READ = 9.75, 11.25
+
 
 def plain(text: str, limit: int = 40) -> str:
     """Text that XML can hold and that leaves room for the plot."""

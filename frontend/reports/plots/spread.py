@@ -13,7 +13,7 @@ from matplotlib.axes import Axes
 from alignment.base.estimate import Remark, remark
 from annotate.core.text_tables import figure as number
 from annotate.core.text_tables import interval
-from frontend.reports.plots.ink import BAND, JUDGE, TNR, TPR, plain
+from frontend.reports.plots.ink import BAND, JUDGE, SMALL, TNR, TPR, plain
 from frontend.reports.plots.svg import Words, beside, draw, room_for, title_rows
 
 # As many as differ by colour and dash; the table has all.
@@ -110,7 +110,7 @@ def _slices_paint(axes: Axes, words: Words, rows: Sequence[Mapping[str, Any]]) -
     for place, part in enumerate(rows):
         if part["worse"]:
             beside(axes, place, worse_than_rest)
-    title_rows(axes, [_title(part) for part in rows], fontsize=9)
+    title_rows(axes, [_title(part) for part in rows], fontsize=SMALL)
     axes.set_xlabel(words(remark("kappa_less_rest")))
 
 
@@ -144,7 +144,7 @@ def _weeks_paint(axes: Axes, words: Words, weeks: Sequence[Mapping[str, Any]], e
     title = words(remark("each_week"))
     axes.plot(places, shares, color=JUDGE, marker="o", markersize=5, linewidth=1, label=title, clip_on=False)
     step = -(-len(weeks) // MAX_TICKS)
-    axes.set_xticks(places[::step], [week["week"] for week in weeks[::step]], fontsize=9)
+    axes.set_xticks(places[::step], [week["week"] for week in weeks[::step]], fontsize=SMALL)
     axes.set_ylim(bottom=0)
     axes.set_ylabel(words(remark("percent_wrong")))
-    axes.legend(frameon=False, loc="lower right", bbox_to_anchor=(1.0, 1.0), ncols=2, fontsize=9)
+    axes.legend(frameon=False, loc="lower right", bbox_to_anchor=(1.0, 1.0), ncols=2, fontsize=SMALL)

@@ -28,7 +28,7 @@ from matplotlib.figure import Figure
 
 from alignment.base.estimate import Remark
 from frontend.reports.in_words import MARK, in_words
-from frontend.reports.plots.ink import CONTROL, plain
+from frontend.reports.plots.ink import CONTROL, READ, SMALL, plain
 
 SVG = "http://www.w3.org/2000/svg"
 _XLINK = "{http://www.w3.org/1999/xlink}href"
@@ -42,7 +42,7 @@ _SETTINGS: Any = {
     "svg.fonttype": "none",  # text stays text: searchable, in the page's font
     "svg.hashsalt": "touchstone",  # the same figures give the same bytes
     "text.parse_math": False,  # a "$" in a judge's name is a "$"
-    "font.size": 11,
+    "font.size": READ,
     "axes.spines.top": False,
     "axes.spines.right": False,
     "path.simplify": False,
@@ -106,7 +106,7 @@ def beside(axes: Axes, place: float, text: str) -> None:
         xytext=(8, 0),
         textcoords="offset points",
         verticalalignment="center",
-        fontsize=9,
+        fontsize=SMALL,
     )
 
 
@@ -118,7 +118,7 @@ def above(axes: Axes, x: float, text: str, shift: tuple[int, int], **given: Any)
         xycoords=("data", "axes fraction"),
         xytext=shift,
         textcoords="offset points",
-        fontsize=9,
+        fontsize=SMALL,
         **given,
     )
 
@@ -132,10 +132,10 @@ def title_rows(axes: Axes, titles: Sequence[str], **given: Any) -> None:
 
 
 def room_for(labels: Iterable[str]) -> float:
-    """Inches that labels of 9 points on the left of a plot take, with some to spare: most letters are narrower, and a
+    """Inches that small labels on the left of a plot take, with some to spare: most letters are narrower, and a
     Chinese one is as wide as it is high."""
     return 0.25 + max(
-        (sum(0.125 if ord(sign) > 0x2E80 else 0.075 for sign in plain(label)) for label in labels), default=0
+        (sum(0.135 if ord(sign) > 0x2E80 else 0.081 for sign in plain(label)) for label in labels), default=0
     )
 
 
