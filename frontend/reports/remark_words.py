@@ -6,6 +6,7 @@ A test compares codes and parameters with what writes them. The words of plots a
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
 from django.utils.translation import gettext as _
@@ -40,7 +41,7 @@ def hours_in_words(hours: float) -> str:
     return ngettext("about %(n)s hour", "about %(n)s hours", n) % {"n": f"{n:,}"}
 
 
-_COUNT, _SHARE, _FIGURE = "{:,}".format, "{:.1%}".format, "{:.2f}".format
+_COUNT, _SHARE, _FIGURE = "{:,}".format, "{:.1%}".format, partial(figure, digits=2)
 _PARTS = {"dev": gettext_noop("dev"), "test": gettext_noop("test")}
 # By the decision (alignment.judging.decision).
 _MAY = {
