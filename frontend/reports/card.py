@@ -11,7 +11,7 @@ from django.utils.translation import gettext as _
 
 from annotate.core.text_tables import figure, number
 from frontend.reports.in_words import decision_in_words, in_words
-from frontend.reports.shown import from_to, percent, shown
+from frontend.reports.shown import from_to, percent, shown, shown_share
 from judges.certificates.decision_read import PERMITTING, Ruling
 from judges.core.requirement import requirement_of
 from judges.models import AlignmentReport, Measure
@@ -32,11 +32,25 @@ def card_context(report: AlignmentReport, row: Mapping[str, Any], ruling: Ruling
         "basis": _basis(ruling),
         "alone": _alone(decision["code"], ruling),
         "measure": capfirst(Measure(endpoint["name"]).label),
-        "minimum": figure(endpoint["bar"], 2),
+        "bound": {
+            "title": _("Declared minimum"),
+            "value": figure(endpoint["bar"], 2),
+            "note": _("even at the low end of the interval"),
+        },
         "stands": stands,
         "level": "" if ruling is None or found["low"] is None else f"{100 * ruling.level:.4g}%",
         "picture": _picture(endpoint, found),
+        **_drifted(ruling),
     }
+
+
+def _drifted(ruling: Ruling | None) -> dict[str, Any]:
+    """Where the watch for drift has ended the certificate: its figure in place of that of the test set."""
+    if ruling is None or ruling.ended_code != "drift" or ruling.drift is None or ruling.drift.error is None:
+        return {}
+    certified = {"title": _("Certified at most"), "value": percent(ruling.drift.certified), "note": ""}
+    found = shown_share(ruling.drift.error)
+    return {"measure": _("Errors in audits"), "stands": found, "level": "", "bound": certified, "picture": None}
 
 
 def _on_dev(report: AlignmentReport, row: Mapping[str, Any]) -> tuple[dict[str, Any], Mapping[str, Any]]:

@@ -66,6 +66,11 @@ class JudgeInShort:
         return title
 
     @property
+    def place(self) -> int:
+        """Among the report's judges, from 0."""
+        return int(self.row["place"]) - 1
+
+    @property
     def holds(self) -> bool:
         """Whether it may decide alone in its certified score range now."""
         return bool(self.alone) and self.ruling is not None and self.ruling.certificate is not None and not self.ended
@@ -163,8 +168,11 @@ def _sentences(judges: Sequence[JudgeInShort], best: JudgeInShort | None, alone:
     code = next((code for code in _AGREEMENT if code in codes), "")
     # What may decide alone was proven enough for that; that this is not shown as well speaks against nothing.
     sentence = _BEST if best.holds and not code else _AGREEMENT[code]
-    said = _(sentence) % {"judge": best.title, "kappa": _with_interval(best.kappa)}
-    return [said, _alone_sentence(alone, best)]
+    agrees = _(sentence) % {"judge": best.title, "kappa": _with_interval(best.kappa)}
+    if alone is not None and alone.holds:
+        given = {"judge": alone.title, "share": alone.alone}
+        return [_("%(judge)s may decide %(share)s of units alone.") % given, _where(alone), agrees]
+    return [agrees, _alone_sentence(alone, best)]
 
 
 def _alone_sentence(alone: JudgeInShort | None, best: JudgeInShort) -> str:
@@ -174,26 +182,22 @@ def _alone_sentence(alone: JudgeInShort | None, best: JudgeInShort) -> str:
         if decision["code"] == "with_a_person" and decision["is_provisional"]:
             sentence = _NOT_ON_TEST
         return _(sentence)
-    given = {"judge": alone.title, "share": alone.alone, "risk": _risk(alone)}
+    given = {"judge": alone.title}
     if alone.ended:
         return _("May decide alone: nothing now, as the certificate of %(judge)s has ended.") % given
-    if not alone.holds:
-        return _("May decide alone: nothing until the test evaluation of %(judge)s is certified.") % given
-    said = _("May decide alone: %(share)s of units; at most %(risk)s of passes and of fails wrong.")
-    if alone is not best:
-        said = _("May decide alone: %(judge)s, %(share)s of units; at most %(risk)s of passes and of fails wrong.")
-    return f"{said % given} {_where(alone)}"
+    return _("May decide alone: nothing until the test evaluation of %(judge)s is certified.") % given
 
 
 def _where(alone: JudgeInShort) -> str:
-    """Which scores a certified judge decides alone."""
+    """Which scores a certified judge decides alone, and how often it is wrong there."""
     assert alone.ruling is not None
-    region = alone.ruling.region
+    region, given = alone.ruling.region, {"risk": _risk(alone)}
+    wrong = _("There it passes at most %(risk)s of what annotators fail, and fails at most %(risk)s of what they pass.")
     if region["distance"] == 0:
-        return _("It decides every score.")
+        return _("It decides every score.") + " " + wrong % given
     passes, fails = ends_of_region(region, alone.row["higher_is_better"])
-    given = {"passes": passes, "fails": fails}
-    return _("It passes scores of %(passes)s and fails those of %(fails)s; the rest goes to human review.") % given
+    where = _("It passes scores of %(passes)s and fails those of %(fails)s.") % {"passes": passes, "fails": fails}
+    return " ".join([where, wrong % given, _("The rest goes to human review.")])
 
 
 def _alone_figure(alone: JudgeInShort | None) -> Figure:

@@ -192,7 +192,7 @@ def _in_short(decision: Mapping[str, Any], ended: str | None) -> str:
     if code not in _SHORT:
         return ""
     if decision["verdict"] == "with_a_person" and decision["part"] == "dev":
-        return _("provisional")
+        return _("test pending")
     said = _SHORT[code]
     return _(said) % {"bar": figure(reason["bar"], 2)} if "bar" in reason else _(said)
 

@@ -33,9 +33,10 @@ def next_steps(
     """The `next_steps` of `reports/decision.html`. row: the judge's of a report's result. looks: as
     frontend.reports.looks.looks_section. anchor: where on the page its disagreements are."""
     steps = _steps(page, criterion, row, ruling, looks)
-    if row["disagreements"]:
-        steps = chain(steps, [_step(_("Read where it disagrees with annotators"), f"#{anchor}")])
-    return list(islice(steps, _MOST))
+    read = [_step(_("Read where it disagrees with annotators"), f"#{anchor}")] if row["disagreements"] else []
+    # A judge that errs more than it did is mended before it is evaluated again.
+    has_drifted = ruling is not None and ruling.ended_code == "drift"
+    return list(islice(chain(read, steps) if has_drifted else chain(steps, read), _MOST))
 
 
 def _steps(

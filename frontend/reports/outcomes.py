@@ -16,8 +16,9 @@ from annotate.models import Criterion
 from frontend.base.pages import ProjectPage, RefusalsShown, project_view
 from frontend.batches.forms import DrawnBatchForm
 from frontend.reports.asked import asked_criterion
-from frontend.reports.page import frame_context
+from frontend.reports.page import frame_context, screen_of
 from frontend.reports.parts import chosen_judge, judge_url, report_part, switcher
+from judges.certificates.decision_read import looked_decisions
 from judges.models import AlignmentReport
 from judges.reports.next_samples import About, Draw, Shares, make_drawn_batch, outcome_queue
 from judges.reports.read import report_state
@@ -75,7 +76,8 @@ def outcomes(page: ProjectPage, key: str) -> HttpResponse:
     """GET shows; with `passes` also what would be drawn. POST makes a draft batch of the draw that was seen."""
     criterion = asked_criterion(page.project, key)
     report = report_state(criterion, reader=page.user).report
-    place = None if report is None else chosen_judge(page, report)
+    screen = None if report is None else screen_of(report, looked=looked_decisions(page.project))
+    place = None if report is None or screen is None else chosen_judge(page, report, screen)
     draw = None if report is None or place is None else _Draw(page, criterion, report.result["judges"][place])
     if page.data is not None:
         if draw is None:
@@ -90,7 +92,7 @@ def outcomes(page: ProjectPage, key: str) -> HttpResponse:
         return {
             **frame_context(report),
             "draw": None if draw is None else draw.context(),
-            "switcher": switcher(page, key, PART, report, place),
+            "switcher": [] if screen is None else switcher(page, key, PART, screen, place),
         }
 
     return report_part(
@@ -142,6 +144,7 @@ class _Draw:
         return {
             "title": self.judge["title"],
             "url": judge_url(self.page, self.criterion.key, self.about.judge, self.about.dimension),
+            "here": judge_url(self.page, self.criterion.key, self.about.judge, self.about.dimension, PART),
             "judge": self.about.judge,
             "measures": self.about.dimension,
             "form": self.form,

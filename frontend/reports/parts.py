@@ -18,6 +18,7 @@ from annotate.models import Criterion
 from annotate.verdicts.read import SINGLE
 from frontend.base.pages import ProjectPage
 from frontend.reports.asked import asked_criterion
+from frontend.reports.first_screen import FirstScreen
 from frontend.reports.shown import Links
 from judges.models import AlignmentReport
 from judges.reports.read import Labels, report_state
@@ -113,17 +114,15 @@ def judge_url(page: ProjectPage, key: str, judge: str, dimension: str, part: str
     return _with_labels(page, page.url(part, key), {"judge": judge, "measures": dimension}, part)
 
 
-def switcher(
-    page: ProjectPage, key: str, part: str, report: AlignmentReport, place: int | None
-) -> list[dict[str, Any]]:
-    """From one judge of the report to the others, on pages of one judge."""
+def switcher(page: ProjectPage, key: str, part: str, screen: FirstScreen, place: int | None) -> list[dict[str, Any]]:
+    """From one judge of the report to the others, on pages of one judge, in the order of the first screen."""
     return [
         {
-            "title": row["title"],
-            "url": judge_url(page, key, row["judge"], row["dimension"], part),
-            "current": at == place,
+            "title": judge.title,
+            "url": judge_url(page, key, judge.row["judge"], judge.row["dimension"], part),
+            "current": judge.place == place,
         }
-        for at, row in enumerate(report.result["judges"])
+        for judge in screen.judges
     ]
 
 
@@ -144,16 +143,17 @@ def ask_for_report(page: ProjectPage, criterion: Criterion) -> bool:
     return True
 
 
-def chosen_judge(page: ProjectPage, report: AlignmentReport) -> int | None:
-    """The place of the judge that the address names (`?judge=…&measures=…`); the first one's when it names none.
+def chosen_judge(page: ProjectPage, report: AlignmentReport, screen: FirstScreen) -> int | None:
+    """The place of the judge that the address names (`?judge=…&measures=…`); when it names none, of the one that may
+    decide alone, else of the best.
 
     None when the report has no judges. Http404 for a judge that it doesn't have.
     """
-    judges = report.result["judges"]
     wanted, measures = page.request.GET.get("judge"), page.request.GET.get("measures")
     if wanted is None:
-        return 0 if judges else None
-    for place, row in enumerate(judges):
+        first = screen.alone or next(iter(screen.judges), None)
+        return None if first is None else first.place
+    for place, row in enumerate(report.result["judges"]):
         if row["judge"] == wanted and measures in (None, row["dimension"]):
             return place
     raise Http404(_("This report has no such judge."))

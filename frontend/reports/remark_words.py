@@ -354,7 +354,7 @@ WORDS = {
         "%(high)s)."
     ),
     "second_agrees_less": gettext_noop(
-        "%(second)s agrees with annotators clearly worse than %(first)s: its kappa is %(kappa)s lower (%(high)s to "
+        "%(first)s agrees with annotators clearly better than %(second)s: its kappa is %(kappa)s higher (%(high)s to "
         "%(low)s)."
     ),
     "no_difference_shown": gettext_noop(

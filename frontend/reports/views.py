@@ -30,7 +30,7 @@ from frontend.reports.first_screen import FirstScreen, first_screen
 from frontend.reports.judge import judge_context, looked_at, standing_of_row, triage_context
 from frontend.reports.looks import looks_section
 from frontend.reports.next_steps import next_steps
-from frontend.reports.page import frame_context, report_context
+from frontend.reports.page import frame_context, report_context, screen_of
 from frontend.reports.parts import ask_for_report, chosen_judge, judge_url, labels_shown, links, report_part, switcher
 from frontend.reports.report_steps import report_steps
 from judges.api.reports_serializers import Report
@@ -188,14 +188,17 @@ def compare(page: ProjectPage, key: str) -> HttpResponse:
 
 @project_view("reports", get="reports.read")
 def judge(page: ProjectPage, key: str) -> HttpResponse:
-    """Of the latest report the judge that the address names (`?judge=…&measures=…`), else the first."""
+    """Of the latest report the judge that the address names (`?judge=…&measures=…`), else the one that
+    may decide alone, or the best."""
 
     def context(report: AlignmentReport) -> dict[str, Any]:
-        place, to = chosen_judge(page, report), links(page, key)
-        common = {**frame_context(report), "switcher": switcher(page, key, "report-judge", report, place)}
+        looked, to = looked_decisions(page.project), links(page, key)
+        screen = screen_of(report, looked=looked)
+        place = chosen_judge(page, report, screen)
+        common = {**frame_context(report), "switcher": switcher(page, key, "report-judge", screen, place)}
         if place is None:
             return {**common, "judge": None}
-        row, looked = report.result["judges"][place], looked_decisions(page.project)
+        row = report.result["judges"][place]
         looks = looks_section(page, report.criterion, row["judge"], row["dimension"])
         found, ruling = judge_context(report, place, to, looked), looked_at(report.criterion_id, row, looked)
         steps = next_steps(page, report.criterion, row, ruling, looks, f"{found['anchor']}-disagreements")
@@ -225,15 +228,20 @@ def triage(page: ProjectPage, key: str) -> HttpResponse:
                 return page.redirect("batch", batch.number)
 
     def context(report: AlignmentReport) -> dict[str, Any]:
-        place, to = chosen_judge(page, report), links(page, key)
-        row = None if place is None else report.result["judges"][place]
+        screen = screen_of(report, looked=looked_decisions(page.project))
+        place = chosen_judge(page, report, screen)
+        common = {**frame_context(report), "switcher": switcher(page, key, "report-triage", screen, place)}
+        if place is None:
+            return {**common, "triage": None}
+        row = report.result["judges"][place]
+        named = row["judge"], row["dimension"]
         return {
-            **frame_context(report),
-            "triage": None if place is None else triage_context(report, place, to, reader=page.user),
-            "switcher": switcher(page, key, "report-triage", report, place),
-            "outcomes_url": (
-                None if row is None else judge_url(page, key, row["judge"], row["dimension"], "report-outcomes")
-            ),
+            **common,
+            "triage": triage_context(report, place, links(page, key), reader=page.user),
+            "alone": screen.alone,
+            # Which judge it is about must not hang on what the address doesn't say.
+            "here": judge_url(page, key, *named, "report-triage"),
+            "outcomes_url": judge_url(page, key, *named, "report-outcomes"),
             "form": form if page.may("batches.change") else None,
         }
 
@@ -242,8 +250,10 @@ def triage(page: ProjectPage, key: str) -> HttpResponse:
 
 def _left(page: ProjectPage, criterion: Criterion) -> tuple[Look, Left] | None:
     report = report_state(criterion, reader=page.user).report
-    place = None if report is None else chosen_judge(page, report)
-    if report is None or place is None:
+    if report is None:
+        return None
+    place = chosen_judge(page, report, screen_of(report, looked=looked_decisions(page.project)))
+    if place is None:
         return None
     look = standing_of_row(criterion, report.result["judges"][place]).alone_in
     left = None if look is None else left_to_people(look, reader=page.user)

@@ -114,8 +114,8 @@ def standings_of(judge: Judge) -> list[Standing]:
 @dataclass(frozen=True, slots=True)
 class Ruling:
     """What rules a judge version once it was looked at: the decision of its latest look, with what the look keeps of
-    it. certificate: that of the look, None where it has none; ended: why it has ended, None while it holds, and its
-    code."""
+    it. certificate: that of the look, None where it has none; ended: why it has ended, None while it holds, with its
+    code and what the watch for drift showed."""
 
     decision: dict[str, Any]
     look: int
@@ -130,6 +130,7 @@ class Ruling:
     certificate: int | None
     ended: str | None = None
     ended_code: str | None = None
+    drift: Drift | None = None
 
 
 # By criterion's primary key, judge, version and dimension.
@@ -179,7 +180,7 @@ def _held(project: Project, criterion: str, key: tuple[int, str, str, str], ruli
     if held.certificate is None or held.certificate.look.number != ruling.look or held.ended is None:
         return ruling
     code, sentence = held.ended
-    return replace(ruling, ended=sentence, ended_code=code)
+    return replace(ruling, ended=sentence, ended_code=code, drift=held.drift)
 
 
 def has_region(look: Look) -> bool:

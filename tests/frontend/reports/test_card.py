@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
-from alignment.base.estimate import remark
+from alignment.base.estimate import Estimate, remark
 from alignment.judging.decision import Verdict
 from annotate.models import Criterion, User
 from annotate.projects.write import set_member
 from frontend.reports.judge import judge_context
 from judges.certificates.decision_read import looked_decisions
+from judges.certificates.drift_read import Drift
 from judges.models import JudgeVersion
 from judges.reports.write import freeze_report
 from tests.clients import as_user
@@ -98,6 +101,26 @@ def test_a_certificate_that_has_ended_lets_it_decide_nothing(grade: Criterion, a
     card = judge_context(report, 0, looked=looked_decisions(grade.project))["card"]
     assert card["decision"]["code"] == "ended"
     assert "Certificate ended" in as_user(admin).get("/p/desk/reports/grade/").content.decode()
+
+
+def test_a_certificate_that_drift_has_ended_shows_the_errors(grade: Criterion) -> None:
+    """Not the kappa of the test set, which spoke for the judge."""
+    certified(version(), "alone_in_region")
+    error = Estimate(0.27, 0.15, 0.42, n=346, clusters=125).as_dict()
+    drift = Drift(certified=0.104, error=error, alarm=None, streaks=False, chosen=0, audits=346, scored=346)
+    held = looked_decisions(grade.project)
+    ((key, ruling),) = held.items()
+    looked = {key: replace(ruling, ended="It errs.", ended_code="drift", drift=drift)}
+    judge = judge_context(grade.reports.get(), 0, looked=looked)
+    card = judge["card"]
+    assert (card["measure"], card["stands"].text, card["stands"].interval) == (
+        "Errors in audits",
+        "27.0%",
+        "15.0% to 42.0%",
+    )
+    assert (card["bound"]["title"], card["bound"]["value"]) == ("Certified at most", "10.4%")
+    assert card["picture"] is None
+    assert judge["decision"]["short"] == "errs more often than certified"
 
 
 def test_a_certificate_that_permits_nothing_does_not_hold_as_if_it_did(grade: Criterion, admin: User) -> None:

@@ -78,7 +78,7 @@ def test_an_address_with_the_two_the_other_way_round_shows_the_same(rita: User, 
         for first, second in ((1, 2), (2, 1))
     )
     assert kappa(one) == kappa(other)
-    assert '<h2 id="compare-outcome"><bdi>new 2</bdi> vs. <bdi>new 1</bdi></h2>' in other.content.decode()
+    assert '<h2 id="compare-outcome"><bdi>new 1</bdi> vs. <bdi>new 2</bdi></h2>' in other.content.decode()
 
 
 def test_without_a_choice_the_first_two_judges(rita: User, desk: Project) -> None:
@@ -164,7 +164,7 @@ def pair(value: float | None, low: float | None, high: float | None, **more: Any
         ),
         (
             pair(-0.08, -0.15, -0.01),
-            "B agrees with annotators clearly worse than A: its kappa is 0.08 lower (0.01 to 0.15).",
+            "A agrees with annotators clearly better than B: its kappa is 0.08 higher (0.01 to 0.15).",
         ),
         (
             pair(0.02, -0.05, 0.09),

@@ -160,9 +160,10 @@ def test_what_is_decided_alone_is_what_is_certified(admin: User, grade: Criterio
     assert "Certify the test evaluation of good" in text
     certified(version, "alone_in_region", **alone())
     text = seen(admin)
-    assert "May decide alone: 41.0% of units; at most 10% of passes and of fails wrong." in text
+    assert "good may decide 41.0% of units alone." in text
+    assert "There it passes at most 10% of what annotators fail, and fails at most 10% of what they pass." in text
     low, high = (REGION["threshold"] + side * REGION["distance"] for side in (-1, 1))
-    assert f"It passes scores of {number(high)} or more and fails those of {number(low)} or less; the rest goes" in text
+    assert f"It passes scores of {number(high)} or more and fails those of {number(low)} or less." in text
     assert "Let good decide its 41.0% of units" in text
     certified(version, "alone_in_region", **alone(region={**REGION, "distance": 0.0}))
     assert "It decides every score." in seen(admin)

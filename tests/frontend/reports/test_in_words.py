@@ -176,7 +176,7 @@ def test_why_a_judge_may_not_decide_alone_is_said_in_few_words() -> None:
         (Estimate(0.2, 0.1, 0.3, **known), scored, "test", "below the minimum of 0.40"),
         (Estimate(0.4, 0.3, 0.5, **known), scored, "test", "perhaps below the minimum of 0.40"),
         (kappa, scored, "test", "no score range certain enough"),
-        (kappa, scored, "dev", "provisional"),
+        (kappa, scored, "dev", "test pending"),
     ]
     for figure, coverage, part, said in cases:
         decision = decision_on(Endpoint(), figure, coverage, part=part).as_dict()

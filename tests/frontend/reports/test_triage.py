@@ -10,6 +10,7 @@ from alignment.base.estimate import remark
 from alignment.judging.decision import Verdict
 from annotate.models import Batch, Project, User
 from annotate.projects.write import set_member
+from frontend.reports.shown import shown_share
 from judges.models import PROMISE, Judge, JudgeVersion, Look
 from judges.reports.write import freeze_report
 from tests.clients import as_user
@@ -92,7 +93,8 @@ def test_before_the_first_certificate(alice: User, ben: User, desk: Project) -> 
     client = as_user(alice)
     html = client.get(URL).content.decode()
     assert "“careful” has no certificate for “grade”." in html
-    assert "Nothing yet: it takes a certified test evaluation" in html
+    assert "Automatic decisions take a certified test evaluation" in html
+    assert "It decides nothing automatically: everything goes to human review." in html
     assert "/p/desk/reports/grade/judge/?judge=careful&amp;measures=grade" in html
     assert "<svg" in html
     assert "Create a batch" not in html
@@ -126,6 +128,20 @@ def test_a_batch_of_the_rest_holds_exactly_the_rest(
 
     client.post(f"{URL}?judge=careful&measures=grade", sent(ben, which="unlabelled"))
     assert chosen(Batch.objects.get(number=2)) == later
+
+
+def test_it_opens_on_the_judge_that_may_decide_alone(alice: User, desk: Project, region: dict[str, Any]) -> None:
+    client = as_user(alice)
+    page = client.get(URL)
+    assert page.context["switcher"][0]["title"] == "other", "the best is not the certified one"
+    assert page.context["triage"]["title"] == "careful"
+    html = page.content.decode()
+    assert f"It can decide {shown_share(region['inside']).text} of units automatically" in html
+    # The form names its judge: by then another may stand first.
+    assert f'action="{URL}?judge=careful&amp;measures=grade"' in html
+    other = client.get(URL, {"judge": "other"}).content.decode()
+    assert "everything goes to human review" in other
+    assert "careful can decide" in other
 
 
 def test_nothing_is_left(alice: User, ben: User, desk: Project, region: dict[str, Any]) -> None:
@@ -185,17 +201,20 @@ def test_decisions_that_leave_nothing_to_the_judge_alone(
     why = remark("no_region", why=remark("few_failed_groups", n=7, needed=29))
     certified(careful(desk), verdict, region={**NO_REGION, "reason": why})
     client = as_user(alice)
-    html = client.get(URL).content.decode()
+    html = client.get(URL, {"judge": "careful"}).content.decode()
     assert said in html
     assert (
         "Nothing can be decided automatically: 7 groups with something that annotators fail are in the first step"
         in html
     )
-    assert "Human review" not in html
-    assert "Nothing can be decided automatically" in client.post(URL, sent(ben), follow=True).content.decode()
+    assert "triage-left" not in html
+    assert (
+        "Nothing can be decided automatically"
+        in client.post(f"{URL}?judge=careful", sent(ben), follow=True).content.decode()
+    )
     assert not Batch.objects.exists()
     Look.objects.update(promise=PROMISE - 1)
-    html = client.get(URL).content.decode()
+    html = client.get(URL, {"judge": "careful"}).content.decode()
     assert "before the promise of test evaluations changed" in html
     assert said not in html
 
