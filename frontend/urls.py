@@ -12,6 +12,7 @@ from frontend.batches import views as batches
 from frontend.data import claims, files, sample_list, samples
 from frontend.judges import canaries, edit, endpoints, lab, proposals, run_start, runs
 from frontend.judges import views as judges
+from frontend.label import threads
 from frontend.label import views as label
 from frontend.projects import audit, criteria, manage, members, resets
 from frontend.projects import views as projects
@@ -24,6 +25,12 @@ project_patterns = [
     path("label/lessons/", label.lessons, name="lessons"),
     path("label/done/", label.done, name="label-done"),
     path("label/done/<int:task_id>/change/", label.change, name="label-change"),
+    path("label/questions/", threads.own, name="own-questions"),
+    path("questions/", threads.everyones, name="questions"),
+    path("questions/<int:thread_id>/", threads.question, name="question"),
+    path("questions/<int:thread_id>/read/", threads.read, name="question-read"),
+    path("questions/<int:thread_id>/close/", threads.end, name="question-close"),
+    path("questions/<int:thread_id>/reopen/", threads.begin_again, name="question-reopen"),
     path("flags/", samples.flags, name="flags"),
     path("flags/<int:flag_id>/resolve/", samples.resolve, name="flag-resolve"),
     path("settings/", projects.settings, name="settings"),

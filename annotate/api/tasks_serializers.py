@@ -8,7 +8,8 @@ from rest_framework import serializers as s
 from annotate import models
 from annotate.api.projects_serializers import AskedCriterion
 from annotate.api.samples_serializers import Claim, Context
-from annotate.api.serializers import Listed, Names, Numbers, Of, Page, Shape, Stored, Text, Value, Whole
+from annotate.api.serializers import Choice, Listed, Names, Numbers, Of, Page, Shape, Stored, Text, Value, Whole
+from annotate.models.thread import ThreadState
 
 
 class Evidence(Stored):
@@ -55,6 +56,64 @@ class TaskBatch(Shape, of=models.Batch, shows="number name due_date"):
     pass
 
 
+class ThreadMessage(Shape):
+    number = s.IntegerField(help_text="From 1.")
+    text = s.CharField(help_text="Plain text.")
+    at = s.DateTimeField()
+    by = s.CharField(help_text="you, annotator (who asked) or reviewer.")
+    name = s.CharField(allow_null=True, help_text="null: you, or names are hidden from you.")
+
+
+class Thread(Shape):
+    id = s.IntegerField(source="thread.id")
+    unit = s.CharField(source="thread.unit", help_text="What it is about; empty: the sample.")
+    criterion = s.CharField(source="thread.criterion.key", allow_null=True, help_text="Its key.")
+    state = s.CharField(source="thread.state", help_text="waiting (for an answer), answered or closed.")
+    is_new = s.BooleanField(help_text="Yours, with an answer that you have not marked as read.")
+    messages = ThreadMessage(many=True, help_text="The earliest first.")
+
+
+class TaskThread(Stored):
+    id = s.IntegerField()
+    unit = s.CharField(help_text="What it is about; empty: the sample.")
+    criterion = s.CharField(allow_null=True, help_text="Its key.")
+    state = s.CharField(help_text="waiting (for an answer), answered or closed.")
+    is_new = s.BooleanField(help_text="It has an answer that you have not marked as read.")
+    messages = ThreadMessage(many=True, help_text="The earliest first.")
+
+
+class ThreadListed(Thread):
+    sample = s.IntegerField(source="thread.sample_id")
+    sample_id = s.CharField(source="thread.sample.external_id")
+    question = s.CharField(source="thread.sample.question", help_text="The sample's.")
+    asked_by = s.CharField(
+        source="asked_by.username", allow_null=True, help_text="null where names are hidden from you."
+    )
+    held_back = s.BooleanField(help_text="You still have the sample to label, so there are no messages.")
+
+
+class ThreadPage(Page):
+    results = ThreadListed(many=True)
+
+
+class ThreadsAsked(Shape, required=""):
+    state = Choice([*ThreadState.values], empty=True, help_text="Only those in this state.")
+
+
+class Asking(Shape, required="text"):
+    unit = Text(help_text="What it is about, with `criterion`; left out: the sample.")
+    criterion = Text(help_text="Key of the criterion asked of that unit.")
+    text = s.CharField(help_text="Plain text of at most 2000 characters.")
+
+
+class Message(Shape):
+    text = s.CharField(help_text="Plain text of at most 2000 characters.")
+
+
+class ReadTo(Shape):
+    number = Whole(low=1, help_text="Of the last message that you have seen.")
+
+
 class Task(Shape):
     id = s.IntegerField()
     status = s.CharField(help_text="pending, in_progress, submitted, returned or skipped")
@@ -67,6 +126,7 @@ class Task(Shape):
     sample = TaskSample()
     criteria = AskedCriterion(many=True)
     labels = TaskLabel(many=True, help_text="Your own.")
+    threads = TaskThread(many=True, help_text="What you asked reviewers about it.")
 
 
 class WorkProgress(Shape):

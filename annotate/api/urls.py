@@ -1,6 +1,6 @@
 from django.urls import path, re_path
 
-from annotate.api import account, batches, files, projects, samples, tasks, verdicts
+from annotate.api import account, batches, files, projects, samples, tasks, threads, verdicts
 
 P = "projects/<slug:slug>/"
 
@@ -12,6 +12,7 @@ urlpatterns = [
     path("tasks/<int:task_id>/reopen/", tasks.TaskReopenView.as_view()),
     path("tasks/<int:task_id>/flag/", tasks.TaskFlagView.as_view()),
     path("tasks/<int:task_id>/heartbeat/", tasks.TaskHeartbeatView.as_view()),
+    path("tasks/<int:task_id>/threads/", threads.TaskThreadsView.as_view()),
     path("tasks/<int:task_id>/", tasks.TaskView.as_view()),
     path("me/", account.MeView.as_view()),
     path("tokens/", account.TokensView.as_view()),
@@ -39,6 +40,11 @@ urlpatterns = [
         r"^projects/(?P<slug>[-\w]+)/batches/(?P<number>[0-9]{1,9})/(?P<step>open|pause|resume|adjudicate|close|reopen)/$",
         batches.BatchStepView.as_view(),
     ),
+    path(P + "threads/", threads.ThreadsView.as_view()),
+    path(P + "threads/<int:thread_id>/messages/", threads.ThreadMessagesView.as_view()),
+    path(P + "threads/<int:thread_id>/read/", threads.ThreadReadView.as_view()),
+    path(P + "threads/<int:thread_id>/close/", threads.ThreadCloseView.as_view()),
+    path(P + "threads/<int:thread_id>/reopen/", threads.ThreadReopenView.as_view()),
     path(P + "flags/", tasks.FlagsView.as_view()),
     path(P + "flags/<int:flag_id>/resolve/", tasks.FlagResolveView.as_view()),
     path(P + "batches/<int:number>/extend/", batches.BatchExtendView.as_view()),

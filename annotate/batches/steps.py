@@ -18,7 +18,7 @@ from annotate.batches.sample_choice import add_samples, choose_samples
 from annotate.core.errors import Conflict, Invalid
 from annotate.core.units import is_about_answer
 from annotate.labels.gold_read import gold_for, gold_samples
-from annotate.models import Batch, BatchSample, Label, Task, User, Verdict
+from annotate.models import Batch, BatchSample, Label, Task, Thread, User, Verdict
 from annotate.models.batch import BatchStatus, Purpose, Strategy, TaskStatus
 from annotate.projects.read import active_members
 from annotate.samples.read import asked_by, asked_keys, samples_keyed
@@ -166,7 +166,7 @@ def discount_single_labels(*, batch: Batch, actor: User | None = None) -> Batch:
 
 
 def delete_batch(*, batch: Batch, actor: User | None = None) -> None:
-    """Only a batch that carries no labels can go; a draft always can."""
+    """Only a batch that carries neither labels nor questions can go; a draft always can."""
     with transaction.atomic():
         batch = locked(batch)
         # Before the tasks, in the order of taking one (annotate.tasks.task_queue); the rows go with the batch.
@@ -177,6 +177,9 @@ def delete_batch(*, batch: Batch, actor: User | None = None) -> None:
         if labels:
             said = _("Batch %(number)d has %(labels)d labels and can’t be deleted. Close it instead.")
             raise Conflict("has_labels", said % {"number": batch.number, "labels": labels}, labels=labels)
+        if Thread.objects.filter(task__batch=batch).exists():
+            said = _("Annotators asked questions in batch %(number)d, so it can’t be deleted. Close it instead.")
+            raise Conflict("has_threads", said % {"number": batch.number})
         batch.tasks.all().delete()
         # Verdicts made from labels of elsewhere after its people had skipped: they hold no vote of this batch.
         Verdict.objects.filter(batch=batch).update(batch=None)

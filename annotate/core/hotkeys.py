@@ -24,6 +24,7 @@ DEFAULT_HOTKEYS: dict[str, tuple[str, ...]] = {
     "view": ("a",),
     "skip": ("s",),
     "flag": ("f",),
+    "ask": ("q",),
     "back": ("b",),
     "keys": ("?",),
     "start": ("s",),
@@ -44,7 +45,7 @@ DEFAULT_HOTKEYS: dict[str, tuple[str, ...]] = {
 PAGE_ACTIONS: dict[str, tuple[str, ...]] = {
     "workspace": (
         "next_unit", "previous_unit", "next_step", "previous_step", "cant_tell", "clear", "comment", "undo", "redo",
-        "evidence", "search", "markers", "help_text", "guidelines", "view", "skip", "flag", "back", "keys",
+        "evidence", "search", "markers", "help_text", "guidelines", "view", "skip", "flag", "ask", "back", "keys",
     ),
     # The reviewers' queue, and one unit of it.
     "disputes": ("start",),

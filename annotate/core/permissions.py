@@ -36,6 +36,10 @@ ROLES_FOR: dict[str, frozenset[str]] = {
     "gold.read": _ADMIN,  # known answers: who is measured by them must not see them
     "gold.change": _ADMIN,
     "work.label": _ALL,  # one's own tasks only: annotate.tasks.labelling
+    "own_threads.read": _ALL,  # what one asked about one's own tasks
+    "threads.write": _ALL,  # in one's own; reviewers and admins in all
+    "threads.read": _STAFF,  # everyone's
+    "threads.answer": _STAFF,
     "flags.raise": _ALL,  # about the sample of one's own task
     "flags.read": _STAFF,
     "flags.resolve": _ADMIN,

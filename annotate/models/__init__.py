@@ -3,6 +3,7 @@ from annotate.models.batch import Batch, BatchCriterion, BatchSample, DeclaredDr
 from annotate.models.label import GoldAnswer, Label, LabelEvent, LessonRead, Verdict, VerdictEvent
 from annotate.models.project import AuditEntry, Criterion, Flag, Invite, Membership, Project, Rater, User
 from annotate.models.sample import ClaimEdit, Sample
+from annotate.models.thread import Thread, ThreadMessage
 from annotate.models.transfer import ImportJob, LeftFile, Release
 from annotate.models.view import SavedView
 
@@ -32,6 +33,8 @@ __all__ = [
     "Sample",
     "SavedView",
     "Task",
+    "Thread",
+    "ThreadMessage",
     "User",
     "Verdict",
     "VerdictEvent",

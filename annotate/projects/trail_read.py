@@ -201,7 +201,7 @@ _TELLING: dict[str, Any] = {
 # Other entries that tell something about a sample. In the subject of a known answer the unit follows the sample's own
 # id (annotate.batches.gold).
 _KNOWN_ANSWERS = ("gold.set", "gold.removed")
-_OF_FLAG, _OF_TASK = "flag.resolved", "task.returned"
+_OF_FLAG, _OF_TASK, _OF_THREAD = "flag.resolved", "task.returned", "thread."
 
 
 def _without_what_is_held_back(rows: list[Happening], project: Project, reader: User) -> list[Happening]:
@@ -218,7 +218,7 @@ def _without_what_is_held_back(rows: list[Happening], project: Project, reader: 
 
 def _sample_of(row: Happening, of_task: Mapping[int, str]) -> str | None:
     """The own id of the sample about which the row tells something."""
-    if row.log in (LABELS, VERDICTS) or row.action == _OF_FLAG:
+    if row.log in (LABELS, VERDICTS) or row.action == _OF_FLAG or row.action.startswith(_OF_THREAD):
         return row.subject
     if row.action in _KNOWN_ANSWERS:
         return row.subject.rpartition(": ")[0]

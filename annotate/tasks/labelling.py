@@ -83,7 +83,7 @@ def save_label(
     key_known = False
     for _attempt in range(_TRIES):
         task = own_row(actor, task_id, unit=unit, criterion=key, with_contexts=bool(said.evidence))
-        criterion = _asked_criterion(task, unit, key)
+        criterion = asked_criterion(task, unit, key)
         value = None if said.value is None else normalise(criterion, said.value)
         _require_one_answer(criterion, value, cant_tell)
         saved = {
@@ -227,7 +227,7 @@ def require_open_batch(task: TaskRow) -> None:
         )
 
 
-def _asked_criterion(task: TaskRow, unit: str, key: str) -> AskedCriterion:
+def asked_criterion(task: TaskRow, unit: str, key: str) -> AskedCriterion:
     criterion = next((criterion for criterion in task.criteria if criterion.key == key), None)
     if criterion is None:
         said = _("This batch doesn’t use “%(key)s”.")

@@ -10,7 +10,7 @@ from django.utils.translation import gettext as _
 from annotate.core.errors import Conflict
 from annotate.core.rows import execute, next_position
 from annotate.labels.consensus import settle_samples
-from annotate.models import Batch, Label, Sample, Task, User
+from annotate.models import Batch, Label, Sample, Task, Thread, User
 from annotate.models.batch import OPEN_TASK_STATUSES, BatchSample, Purpose, Strategy, TaskStatus
 from annotate.models.project import Scale
 from annotate.projects.read import active_members
@@ -46,7 +46,7 @@ def take_seat_back(task: Task) -> None:
 
 def move(task: Task, *, to: int | None) -> Task:
     """To a person's list, or (None) to the queue, at its end. Where something was said, a new task takes its place."""
-    said = Label.objects.filter(task=task).exists()
+    said = Label.objects.filter(task=task).exists() or Thread.objects.filter(task=task).exists()
     tasks = Task.objects.filter(batch=task.batch)
     place = next_position(tasks if to is None else tasks.filter(annotator=to))
     if said or task.status == TaskStatus.SKIPPED:

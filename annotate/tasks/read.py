@@ -21,6 +21,7 @@ from annotate.core.rows import fetch_all, fetch_one, first_or_raise
 from annotate.core.units import asks_sql, indices_sql
 from annotate.models import Batch, Label, Project, Task, User
 from annotate.models.batch import OPEN_TASK_STATUSES, OPEN_TASK_STATUSES_SQL, BatchStatus, Purpose, Strategy, TaskStatus
+from annotate.tasks.threads_read import THREADS_OF_TASK
 
 # Everything the workspace needs for one task, in one statement: the labelling loop passes here at every submit. Left
 # out on purpose: retrieval scores, metadata (they may name the model) and everything that others said.
@@ -58,7 +59,8 @@ _PAYLOAD = f"""
           FROM annotate_label l JOIN annotate_criterion c ON c.id = l.criterion_id
           -- A label carried over to a later version lies in the same task.
           JOIN annotate_batchcriterion bc ON bc.batch_id = b.id AND bc.criterion_id = c.id
-         WHERE l.task_id = t.id))::text
+         WHERE l.task_id = t.id),
+      'threads', {THREADS_OF_TASK})::text
       FROM annotate_task t
       JOIN annotate_batch b ON b.id = t.batch_id
       JOIN annotate_sample s ON s.id = t.sample_id

@@ -241,6 +241,7 @@ _CHANGE_HANDS = """
        SET annotator_id = %(user)s, lease_expires_at = now() + make_interval(mins => %(lease)s), status = 'pending',
            started_at = NULL, active_seconds = 0
      WHERE t.id = %(task)s AND NOT EXISTS (SELECT FROM annotate_label l WHERE l.task_id = t.id)
+       AND NOT EXISTS (SELECT FROM annotate_thread th WHERE th.task_id = t.id)
     RETURNING t.id
 """
 _REPLACE = """
@@ -258,8 +259,8 @@ _REPLACE = """
 
 
 def _take_over(place: Place) -> int | None:
-    """A task that another annotator took and left. If it has labels it stays theirs, handed on, and a new one takes its
-    place; the lock on the task keeps new labels out while a statement looks for them."""
+    """A task that another annotator took and left. If it has labels or questions it stays theirs, handed on, and a new
+    one takes its place; the lock on the task keeps new ones out while a statement looks for them."""
     task_id = _id(_RUN_OUT, place.given())
     if task_id is None:
         return None

@@ -24,6 +24,7 @@ from frontend.adjudicate.forms import DecisionForm, ReturnForm
 from frontend.base.hotkeys import keys_context
 from frontend.base.pages import ProjectPage, RefusalsShown, project_view, refuse, sees_names, status_of, word
 from frontend.data.samples import answer_pieces, units_by_kind
+from frontend.label.threads import cards_about
 from judges.core.scores_read import judges_on
 
 
@@ -223,6 +224,7 @@ def _show(
             for event in found.history
         ],
         "rest": _rest(found),
+        "questions": cards_about(page, sample, verdict.unit, named=sees_names(page)),
         "judges": judges_on(verdict, reader=page.user) if page.project.show_judges else [],
         "options": [{**option, "chosen": str(option["value"]) == str(chosen)} for option in choices_of(criterion)],
         "verdict_word": _said(criterion, verdict.value),

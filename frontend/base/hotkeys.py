@@ -30,6 +30,7 @@ ACTION_TEXTS = {
     "view": gettext_noop("one question at a time, or all at once"),
     "skip": gettext_noop("skip the sample, with a reason"),
     "flag": gettext_noop("flag a problem with the sample to the admin"),
+    "ask": gettext_noop("ask a reviewer, read answers (Esc: back)"),
     "back": gettext_noop("reopen the previous sample"),
     "keys": gettext_noop("list of shortcuts"),
     "start": gettext_noop("open the first unit in the list"),

@@ -35,6 +35,7 @@ SECTIONS = (
     ("reports", gettext_noop("Reports"), "reports.read"),
     ("judges", gettext_noop("Judges"), "judges.read"),
     ("export", gettext_noop("Export"), "export.read"),
+    ("questions", gettext_noop("Annotator questions"), "threads.read"),
     ("flags", gettext_noop("Flags"), "flags.read"),
     ("import", gettext_noop("Import"), "import.read"),
     ("members", gettext_noop("Members"), "members.read"),

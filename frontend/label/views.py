@@ -29,6 +29,7 @@ from annotate.tasks.read import (
     own_task,
     work_progress,
 )
+from annotate.tasks.threads import MAX_MESSAGE
 from annotate.tasks.write import reopen_task
 from annotate.verdicts.adjudication import mark_read
 from annotate.verdicts.lessons_read import Lesson, Lessons
@@ -58,7 +59,12 @@ def workspace(page: ProjectPage) -> HttpResponse:
     data = {
         "user_id": page.user.pk,
         "project": {"slug": page.project.slug, "name": page.project.name},
-        "api": {"work": f"/api/projects/{page.project.slug}/work/", "task": "/api/tasks/", "me": "/api/me/"},
+        "api": {
+            "work": f"/api/projects/{page.project.slug}/work/",
+            "task": "/api/tasks/",
+            "threads": f"/api/projects/{page.project.slug}/threads/",
+            "me": "/api/me/",
+        },
         "login_url": reverse("login"),
         "home_url": reverse("home"),
         "done_url": page.url("label-done"),
@@ -79,6 +85,7 @@ def workspace(page: ProjectPage) -> HttpResponse:
         "guidelines": render_markdown(page.project.guidelines),
         "keys": preferences.keys_on("workspace"),
         "most_text": MAX_TEXT,
+        "most_message": MAX_MESSAGE,
         "key_rows": key_rows("workspace", preferences.keys_on("workspace")),
         "reasons": _reasons(),
     }

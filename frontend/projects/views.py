@@ -31,6 +31,7 @@ from annotate.projects.deleted_read import being_deleted, deletions
 from annotate.projects.read import current_criteria, projects_of
 from annotate.projects.trail_read import kinds_of
 from annotate.projects.write import change_project, create_project
+from annotate.tasks.threads_read import has_asked, new_answers, waiting_questions
 from annotate.verdicts.lessons_read import new_lessons
 from frontend.base.help import render_markdown
 from frontend.base.pages import ProjectPage, RefusalsShown, project_view, status_of
@@ -195,6 +196,9 @@ class Card:
     step: Step | None = None
     # What reviewers decided otherwise than this person had said, and they have not read yet.
     lessons: int = 0
+    # Answers to this person's questions that they have not read, and questions of others that wait for an answer.
+    answers: int = 0
+    questions: int = 0
     # The first card on which something waits: it has the page's main button.
     leads: bool = False
 
@@ -219,6 +223,8 @@ def cards(user: User) -> list[Card]:
     own = own_batches(user, projects)
     labelled = with_labels(projects)
     lessons = new_lessons(user, projects)
+    answers = new_answers(user, projects)
+    questions = waiting_questions(user, projects)
     listed = []
     for project in projects:
         role = Role(Role.ADMIN if user.is_superuser else roles[project.pk])
@@ -229,6 +235,8 @@ def cards(user: User) -> list[Card]:
             counts[project.pk],
             own.get(project.pk, []),
             lessons=lessons.get(project.pk, 0),
+            answers=answers.get(project.pk, 0),
+            questions=questions.get(project.pk, 0) if may(role, "threads.answer") else 0,
         )
         if may(role, "batches.change"):
             steps = steps_of(project, card.counts, has_labels=project.pk in labelled)
@@ -341,6 +349,11 @@ def overview(page: ProjectPage) -> HttpResponse:
             "own": own,
             "has_begun": any(batch.done for batch in own),
             "lessons": new_lessons(page.user, [project]).get(project.pk, 0),
+            "answers": new_answers(page.user, [project]).get(project.pk, 0),
+            "has_asked": has_asked(page.user, project),
+            "questions": waiting_questions(page.user, [project]).get(project.pk, 0)
+            if page.may("threads.answer")
+            else 0,
             "steps": steps_of(project, counts, has_labels=has_labels) if runs_campaign else [],
             "criteria": current_criteria(project),
             "batches": project.batches.all()[:RECENT_BATCHES] if page.may("batches.read") else [],

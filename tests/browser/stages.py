@@ -3,6 +3,7 @@ is told of runs."""
 
 from __future__ import annotations
 
+import uuid
 from decimal import Decimal
 from typing import Any
 
@@ -14,6 +15,8 @@ from annotate.models.batch import ConsensusRule, Purpose
 from annotate.projects.write import create_project, set_member
 from annotate.samples.read import samples_named
 from annotate.tasks.labelling import submit_task
+from annotate.tasks.threads import ask as ask_reviewers
+from annotate.tasks.threads import write
 from annotate.tasks.write import reopen_task, return_task
 from annotate.verdicts.adjudication import approve
 from judges.canaries.write import check_canaries
@@ -138,7 +141,18 @@ class Stages:
             "gold_task": known.pk,
             "number_task": _task(number, self.ana).pk,
             "texts_task": _task(texts, self.ben).pk,
+            **self._questions(),
         }
+
+    def _questions(self) -> dict[str, int]:
+        """One that is answered, which Ana has not read; one that waits."""
+        task = _task(self._batch("asked", self.ana), self.ana)
+        given = {"actor": self.ana, "task_id": task.pk, "unit": "claim:0", "criterion": "support"}
+        asked = ask_reviewers(**given, text="Does “nine” mean " + "a" * 90 + "?", idempotency_key=uuid.uuid4())
+        answer = {"project": self.project, "thread_id": asked.pk, "idempotency_key": uuid.uuid4()}
+        write(actor=self.remy, text="Yes, <b>nine</b> in the morning.", **answer)
+        ask_reviewers(actor=self.ana, task_id=task.pk, text="Is this a duplicate?", idempotency_key=uuid.uuid4())
+        return {"asked_task": task.pk, "asked": asked.pk}
 
 
 def _task(batch: Batch, user: User) -> Task:

@@ -4,6 +4,7 @@ name, in words that occur nowhere else; so do names and scores.
 
 from __future__ import annotations
 
+import uuid
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -15,6 +16,7 @@ from annotate.models import Batch, Criterion, Flag, GoldAnswer, Label, Project, 
 from annotate.projects.write import create_project, set_member
 from annotate.samples.flags import raise_flag, resolve_flag
 from annotate.tasks.labelling import skip_task, submit_task
+from annotate.tasks.threads import ask, write
 from annotate.tasks.write import return_task
 from judges.certificates.write import issue_certificate, look_at_test
 from judges.endpoints.write import create_endpoint
@@ -136,6 +138,10 @@ def _label_here(world: Hidden) -> None:
         if is_resolved:
             done = f"Resolved that {name} is so"
             resolve_flag(actor=world.users["aldo"], project=world.project, flag_id=flag.pk, resolution=done)
+    of = {"actor": world.users["zben"], "task_id": tasks[BEGUN, "zben"].pk}
+    thread = ask(**of, text=f"Asked of {BEGUN}", idempotency_key=uuid.uuid4())
+    of = {"actor": aldo, "project": world.project, "thread_id": thread.pk}
+    write(**of, text=f"Answered of {BEGUN}", idempotency_key=uuid.uuid4())
     GoldAnswer.objects.create(
         sample=world.samples[OPEN], unit="answer", criterion=world.criterion("grade"), value=5,
         reason=f"Known of {OPEN}", created_by=aldo,

@@ -21,7 +21,7 @@ from django.core.cache import cache
 from django.db import connection
 
 from annotate.core.blindness import SYSTEM, Reader
-from annotate.models import Batch, Flag, GoldAnswer, ImportJob, Invite, Release, Sample, Task, User, Verdict
+from annotate.models import Batch, Flag, GoldAnswer, ImportJob, Invite, Release, Sample, Task, Thread, User, Verdict
 from annotate.verdicts.read import STATES
 from config import celery_app
 from judges.core.scores_read import rationales
@@ -48,7 +48,10 @@ from tests.config.test_readers import takes_its_reader
 SAMPLE = "(?:{})".format("|".join([*SETTLED, *UNDECIDED]))
 NOT_DECIDED = "(?:{})".format("|".join(UNDECIDED))
 # What people, and judges, said of a sample (tests.config.hidden_world).
-PEOPLES = r"(?:Remarked of|Skipped, for|Flagged that|Returned since|Resolved that|Reasoned of|Known of|Exampled of) "
+PEOPLES = (
+    r"(?:Remarked of|Skipped, for|Flagged that|Returned since|Resolved that|Reasoned of|Known of|Exampled of"
+    r"|Asked of|Answered of) "
+)
 JUDGES = r"(?:Judged of|Failed of|Replied of) "
 # However it is rounded; no fraction of a time, such as 01:38:10.713973.
 NUMBERS = rf"(?<!\d){re.escape(f'{NUMBER:.3f}')}\d*|{re.escape(f'{100 * NUMBER:.1f}')}\d* ?%"
@@ -127,6 +130,7 @@ def crawl_of(world: Hidden, name: str) -> Crawl:
         "run_id": list(Run.objects.values_list("pk", flat=True)),
         "trial_id": list(Trial.objects.values_list("pk", flat=True)),
         "flag_id": list(Flag.objects.values_list("pk", flat=True)),
+        "thread_id": list(Thread.objects.values_list("pk", flat=True)),
         "gold_id": list(GoldAnswer.objects.values_list("pk", flat=True)),
         "job_id": [*ImportJob.objects.values_list("pk", flat=True), "00000000-0000-4000-8000-000000000000"],
         "invite_id": [*Invite.objects.values_list("pk", flat=True), 1],

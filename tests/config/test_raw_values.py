@@ -17,7 +17,7 @@ from annotate.core.text_tables import number
 from annotate.files.import_engine import importer_for
 from annotate.files.import_jobs import create_job, start
 from annotate.files.releases import make_release
-from annotate.models import ImportJob, Project, Sample, Task, User, Verdict
+from annotate.models import ImportJob, Project, Sample, Task, Thread, User, Verdict
 from annotate.models.transfer import ImportKind
 from annotate.projects.builtin_criteria import BUILTIN_CRITERIA
 from annotate.projects.criteria import add_criteria
@@ -106,6 +106,7 @@ def crawl_of(user: User) -> Crawl:
         "slug": ["demo"], "sample_id": some(Sample), "verdict_id": some(Verdict), "task_id": some(Task),
         "number": [1, 2], "key": ["support", "fact_in_answer"], "version": [1], "run_id": some(Run),
         "judge_id": list(Judge.objects.values_list("pk", flat=True)), "trial_id": [1], "flag_id": [1], "gold_id": [1],
+        "thread_id": some(Thread),
         "job_id": list(ImportJob.objects.values_list("pk", flat=True)), "invite_id": [1], "username": ["ana"],
         "link_id": [1],
         "view_id": [1],

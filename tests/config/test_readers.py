@@ -26,7 +26,7 @@ from tests.conftest import ROOT
 # Rows that hold what annotators and judges said, and what the alignment module is given of them.
 TELLING = {
     "Label", "LabelEvent", "Verdict", "VerdictEvent", "GoldAnswer", "Score", "Ask", "Reply", "AlignmentReport",
-    "Evidence", "JudgeScores", "Value", "ShownTasks", "ShownFlag", "VersionDiff",
+    "Evidence", "JudgeScores", "Value", "ShownTasks", "ShownFlag", "VersionDiff", "ShownThread",
 }  # fmt: skip
 # A dataclass with a field of one of these names tells as well.
 TELLING_FIELDS = {"value", "values", "votes", "comment", "evidence", "rationale", "said", "raw", "details"}

@@ -10,6 +10,7 @@ from django.urls import get_resolver
 from annotate.members.write import create_invite
 from annotate.models import Batch, Flag, GoldAnswer, ImportJob, Release, Sample, SavedView, Task, User, Verdict
 from annotate.projects.write import set_member
+from annotate.tasks.threads import ask
 from judges.endpoints.write import create_endpoint
 from judges.models import Ask, Judge, JudgeVersion, Run, Score, Trial
 from tests.annotate.factories import World, finish, make_batch, make_sample, make_world
@@ -62,6 +63,8 @@ def _fill(project: Any, first: User, second: User, *, criteria: list[str], numbe
     sample: Sample = make_sample(project, number)
     asked = list(project.criteria.filter(key__in=criteria))
     batch = make_batch(project, [first, second], criteria=asked)
+    asked_of = batch.tasks.get(annotator=first)
+    thread = ask(actor=first, task_id=asked_of.pk, text="Of what?", idempotency_key=uuid.uuid4())
     for person, grade in ((first, 1), (second, 5)):
         finish(batch.tasks.get(annotator=person), grade=grade)
     make_sample(project, number + 1)
@@ -115,6 +118,7 @@ def _fill(project: Any, first: User, second: User, *, criteria: list[str], numbe
         "run_id": run.pk,
         "name": endpoint.name,
         "flag_id": flag.pk,
+        "thread_id": thread.pk,
         "step": "close",
         "form": "json",
         "username": second.username,

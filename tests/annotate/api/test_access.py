@@ -22,6 +22,7 @@ from annotate.api.tasks import (
     TaskSubmitView,
     TaskView,
 )
+from annotate.api.threads import TaskThreadsView
 from annotate.core.permissions import ROLES_FOR
 from annotate.models import Batch, Membership, User
 from tests.annotate.api.conftest import Both, lexical_config
@@ -42,6 +43,7 @@ SELF_SCOPED = {
     TaskSkipView,
     TaskReopenView,
     TaskFlagView,
+    TaskThreadsView,
     MeView,
     TaskHeartbeatView,
 }
@@ -165,11 +167,14 @@ VALID: dict[str, dict[str, Any]] = {
     "TrialsView": {"config": {}, "criterion": "grade"},
     "TaskFlagView": {"reason": "Cut off."},
     "FlagResolveView": {"resolution": "Seen."},
+    "TaskThreadsView": {"text": "Of what?"},
+    "ThreadMessagesView": {"text": "Of that."},
+    "ThreadReadView": {"number": 1},
     "ReturnView": {"message": "Again."},
 }
 OBJECTS = {
     "sample_id", "number", "verdict_id", "task_id", "gold_id", "job_id", "judge_id", "token_id", "flag_id", "invite_id",
-    "run_id", "name", "trial_id",
+    "run_id", "name", "trial_id", "thread_id",
 }  # fmt: skip
 
 
@@ -189,6 +194,7 @@ def test_an_object_of_another_project_is_not_there(both: Both, route: Route) -> 
         "invite_id": 10**15,
         "run_id": 10**15,
         "flag_id": 10**15,
+        "thread_id": 10**15,
         "job_id": "00000000-0000-4000-8000-000000000000",
     }
     _, token = get_token_model().objects.create(both.world.dora)

@@ -7,14 +7,17 @@ that occur nowhere else.
 from __future__ import annotations
 
 import re
+import uuid
 from typing import Any
 
 import pytest
 
 from annotate.batches.steps import close_batch, reopen_batch
-from annotate.models import Batch, Flag, GoldAnswer, Task, Verdict
+from annotate.models import Batch, Flag, GoldAnswer, Task, Thread, Verdict
 from annotate.projects.criteria import add_criteria
 from annotate.tasks.labelling import skip_task, submit_task
+from annotate.tasks.threads import ask as ask_reviewers
+from annotate.tasks.threads import write
 from judges.models import Ask, GroupSide, Judge, JudgeVersion, Reply, Run, Score, Side, Trial
 from tests.annotate.api.routes import API, PAGES, Route
 from tests.annotate.api.test_access import PUBLIC, ask
@@ -77,6 +80,11 @@ def _world(module_transaction: None) -> World:
         raised_by=world.ben,
         resolution=f"{MARKER} done",
     )
+    others = batch.tasks.filter(annotator=world.ben, status="in_progress").first()
+    assert others is not None
+    thread = ask_reviewers(actor=world.ben, task_id=others.pk, text=f"{MARKER} question", idempotency_key=uuid.uuid4())
+    given = {"project": world.project, "thread_id": thread.pk, "idempotency_key": uuid.uuid4()}
+    write(actor=world.rita, text=f"{MARKER} answer", **given)
     Verdict.objects.filter(state="disputed").update(reason=f"{MARKER} dispute")
     assert Verdict.objects.filter(state="disputed").exists()
     for name in ("lenient", "strict"):
@@ -117,6 +125,7 @@ def plausible(world: World) -> list[dict[str, Any]]:
         "key": ["grade", "support", "measure"],
         "gold_id": list(GoldAnswer.objects.values_list("pk", flat=True)),
         "flag_id": list(Flag.objects.values_list("pk", flat=True)),
+        "thread_id": list(Thread.objects.values_list("pk", flat=True)),
         "username": ["ann", "ben"],
         "step": ["open", "pause", "close"],
         "form": ["json", "html", "zip"],

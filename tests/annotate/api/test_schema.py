@@ -247,6 +247,18 @@ def test_replies_are_what_the_schema_says(both: Both, schema: dict[str, Any]) ->
     check(world.ann, "POST", task + "flag/", {"reason": "Cut off."})
     check(world.ann, "POST", task + "flag/", {"reason": ""})
     check(world.ann, "POST", desk + "work/", {"exclude": []})
+    check(world.ann, "POST", task + "threads/", {"text": "Of what?"}, **key)
+    check(world.ann, "POST", task + "threads/", {"text": ""}, **key)
+    other = {"Idempotency-Key": "5f0c1fb0-0d63-4f0a-9a55-2f1f0ad1e5f2"}
+    thread = desk + "threads/{thread_id}/"
+    check(world.rita, "GET", desk + "threads/")
+    check(world.rita, "POST", thread + "messages/", {"text": "Of that."}, **other)
+    check(world.ann, "GET", task)
+    check(world.ann, "POST", thread + "read/", {"number": 2})
+    check(world.ann, "POST", thread + "read/", {"number": 99})
+    check(world.ann, "POST", thread + "close/")
+    check(world.rita, "POST", thread + "messages/", {"text": "Of that."}, **key)
+    check(world.rita, "POST", thread + "reopen/")
     check(world.rita, "GET", desk + "flags/")
     check(world.alice, "POST", desk + "flags/{flag_id}/resolve/", {"resolution": "Seen."})
     check(world.alice, "POST", desk + "flags/{flag_id}/resolve/", {"resolution": "Otherwise."})

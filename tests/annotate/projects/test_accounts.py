@@ -28,18 +28,18 @@ def test_the_usual_keys_do_not_collide() -> None:
 
 def test_what_is_named_changes_and_null_brings_back_the_usual(world: World) -> None:
     assert asdict(preferences_of(world.ann)) == USUAL
-    change_preferences(user=world.ann, changes={"hotkeys": {"skip": "W", "undo": "q"}, "view": "all"})
+    change_preferences(user=world.ann, changes={"hotkeys": {"skip": "W", "undo": "i"}, "view": "all"})
     changed = change_preferences(user=world.ann, changes={"single_keys": False})
     assert asdict(changed) == {
-        "hotkeys": {"skip": "w", "undo": "q"},
+        "hotkeys": {"skip": "w", "undo": "i"},
         "single_keys": False,
         "view": "all",
         "markers": False,
         "introduced": False,
     }
     keys = changed.keys_on("workspace")
-    assert (keys["skip"], keys["undo"], keys["next_unit"]) == (["w"], ["q"], ["n", "j"])
-    assert changed.keys_on("claims")["undo"] == ["q"], "what pages share has one key"
+    assert (keys["skip"], keys["undo"], keys["next_unit"]) == (["w"], ["i"], ["n", "j"])
+    assert changed.keys_on("claims")["undo"] == ["i"], "what pages share has one key"
     assert asdict(preferences_of(User.objects.get(pk=world.ann.pk))) == asdict(changed)
     nothing = change_preferences(user=world.ann, changes=dict.fromkeys(USUAL))
     assert asdict(nothing) == USUAL

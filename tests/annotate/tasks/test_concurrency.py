@@ -16,8 +16,9 @@ from django.db import connection, transaction
 from annotate.batches.steps import close_batch
 from annotate.core.errors import Conflict, Invalid, Stale
 from annotate.labels.consensus import settle_imported
-from annotate.models import Label, LabelEvent, Sample, Task, Verdict
+from annotate.models import Label, LabelEvent, Sample, Task, Thread, ThreadMessage, Verdict
 from annotate.tasks.labelling import Finished, skip_task, submit_task
+from annotate.tasks.threads import ask, write
 from annotate.verdicts.adjudication import accept_agreed, decide
 from annotate.verdicts.proposals_read import agreed
 from annotate.verdicts.read import Queue
@@ -434,6 +435,27 @@ def test_a_bulk_acceptance_against_submissions_at_once(world: World) -> None:
     for verdict in in_bulk:
         assert len(verdict.decided_votes) == 2
         assert verdict.state == ("settled" if len(verdict.votes) == 2 else "reopened")
+
+
+def test_the_same_question_and_the_same_answer_twice_at_once(world: World) -> None:
+    make_sample(world.project)
+    task = world.batch(annotators=[world.ann], overlap=1).tasks.get()
+    key, other = uuid.uuid4(), uuid.uuid4()
+    asked = concurrently(*2 * [lambda: ask(actor=world.ann, task_id=task.pk, text="Of what?", idempotency_key=key)])
+    assert asked == 2 * [Thread.objects.get()]
+    given = {"project": world.project, "thread_id": asked[0].pk, "text": "Of that.", "idempotency_key": other}
+    assert concurrently(*2 * [lambda: write(actor=world.rita, **given)]) == asked
+    assert list(ThreadMessage.objects.values_list("number", "text")) == [(1, "Of what?"), (2, "Of that.")]
+    # One key for two threads at once writes in one of them.
+    second = ask(actor=world.ann, task_id=task.pk, text="And of what?", idempotency_key=uuid.uuid4())
+    given |= {"idempotency_key": uuid.uuid4()}
+    written = concurrently(
+        *[
+            lambda pk=pk: write(actor=world.rita, **{**given, "thread_id": pk})  # type: ignore[misc]
+            for pk in (asked[0].pk, second.pk)
+        ]
+    )
+    assert sorted(getattr(one, "code", "written") for one in written) == ["key_reused", "written"]
 
 
 def listed(sample: Sample) -> dict[str, Any]:

@@ -23,6 +23,8 @@ READ = {
     "adjudicate/accept/": REVIEWERS_READ,
     "label/lessons/": ALL,
     "label/done/": ALL,
+    "label/questions/": ALL,
+    "questions/": REVIEWERS_READ,
     "flags/": REVIEWERS_READ,
     "samples/": REVIEWERS_READ,
     "batches/": REVIEWERS_READ,
@@ -193,7 +195,7 @@ def test_the_navigation_has_what_the_role_may_open(people: dict[str, User], proj
         nav = [*reply.context["nav"], *reply.context["nav_more"]]
         urls = [item["url"] for item in nav if "label" not in item["url"]]
         assert {client.get(url).status_code for url in urls} == {200}
-        assert len(nav) == {"admin": 14, "reviewer": 9, "annotator": 3}[name]
+        assert len(nav) == {"admin": 15, "reviewer": 10, "annotator": 3}[name]
 
 
 def test_every_page_is_named() -> None:

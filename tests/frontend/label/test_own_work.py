@@ -135,9 +135,9 @@ def sent(**more: str) -> dict[str, str]:
 
 def test_keys_are_kept_and_reset(ben: User) -> None:
     client = as_user(ben)
-    assert client.post("/account/keys/", sent(key_skip="W", key_undo="q", view="all")).status_code == 302
+    assert client.post("/account/keys/", sent(key_skip="W", key_undo="i", view="all")).status_code == 302
     ben.refresh_from_db()
-    assert preferences_of(ben).hotkeys == {"skip": "w", "undo": "q"}
+    assert preferences_of(ben).hotkeys == {"skip": "w", "undo": "i"}
     assert 'value="w"' in client.get("/account/keys/").content.decode()
     assert "data-single-keys" not in client.get("/account/keys/").content.decode()
     client.post("/account/keys/", {"view": "all"})

@@ -36,3 +36,8 @@ export const bdi = (text) => element("bdi", { text });
 export function setText(id, text) {
   if (byId(id).textContent !== text) byId(id).textContent = text;
 }
+
+/** Takes the focus out of what is hidden now: it may stay there until the next frame, where a quick Enter would be lost. */
+export function leave(part) {
+  if (part.contains(document.activeElement)) document.activeElement.blur();
+}

@@ -2,7 +2,7 @@
 
 import { createRequest } from "../base/request.js";
 
-/** @param {{api: {work: string, task: string, me: string}, batch: number|null, csrf_cookie: string, user_id: number}} data */
+/** @param {{api: {work: string, task: string, threads: string, me: string}, batch: number|null, csrf_cookie: string, user_id: number}} data */
 export function createApi(data) {
   const request = createRequest(data);
   return {
@@ -29,6 +29,14 @@ export function createApi(data) {
     reopen: (id) => request("POST", `${data.api.task}${id}/reopen/`, {}),
     /** @param {number} id @param {string} reason */
     flag: (id, reason) => request("POST", `${data.api.task}${id}/flag/`, { reason }),
+    /** @param {number} id of the task @param {{unit?: string, criterion?: string, text: string}} question @param {string} key */
+    ask: (id, question, key) => request("POST", `${data.api.task}${id}/threads/`, question, { "Idempotency-Key": key }),
+    /** @param {number} thread @param {string} text @param {string} key */
+    reply: (thread, text, key) => request("POST", `${data.api.threads}${thread}/messages/`, { text }, { "Idempotency-Key": key }),
+    /** @param {number} thread @param {number} number of the last message seen */
+    readThread: (thread, number) => request("POST", `${data.api.threads}${thread}/read/`, { number }),
+    /** @param {number} thread @param {"close"|"reopen"} what */
+    turnThread: (thread, what) => request("POST", `${data.api.threads}${thread}/${what}/`, {}),
     /** "I am still at it." @param {number} id */
     heartbeat: (id) => request("POST", `${data.api.task}${id}/heartbeat/`, {}),
     /** @param {object} preferences those that change */

@@ -1,6 +1,6 @@
-/** The dialogs of the workspace, each a <dialog> in the page whose buttons close it with a value, and the guidelines beside the work. */
+/** The dialogs of the workspace, each a <dialog> in the page whose buttons close it with a value. */
 
-import { bdi, byId, element, say } from "../base/dom.js";
+import { bdi, byId, element, leave, say } from "../base/dom.js";
 import { meant, shortcutsOn } from "../base/keys.js";
 import { guardUnasked } from "./unasked.js";
 
@@ -29,11 +29,6 @@ function askUnasked(dialog) {
   const answered = ask(dialog);
   guardUnasked(dialog);
   return answered;
-}
-
-/** Takes the focus out of what is hidden now: it may stay there until the next frame, where a quick Enter would be lost. */
-function leave(part) {
-  if (part.contains(document.activeElement)) document.activeElement.blur();
 }
 
 /** Closes it, and what waits for it goes on at once: a quick next key must find the decision made. The event comes later. */
@@ -137,32 +132,3 @@ function quoted(span) {
 }
 
 export const showHelp = () => ask(byId("help-dialog"));
-
-// --- the guidelines: they stay open while one labels, until one closes them --------------------------------------------
-
-const panel = byId("guidelines-panel");
-const guidelines = panel.querySelector(".prose");
-const panelButton = byId("guidelines");
-/** What had the focus when they were opened. @type {Element|null} */
-let before = null;
-
-export function toggleGuidelines() {
-  const opens = panel.hidden;
-  const hadFocus = panel.contains(document.activeElement);
-  if (opens) before = document.activeElement;
-  panel.hidden = !opens;
-  panelButton.setAttribute("aria-expanded", String(opens));
-  leave(panel);
-  if (opens) guidelines.focus({ preventScroll: true });
-  else if (hadFocus && before?.isConnected) before.focus({ preventScroll: true });
-}
-
-/** The guidelines, while one is in them: keys that scroll mean them then. @returns {HTMLElement|null} */
-export const guidelinesInHand = () => (panel.contains(document.activeElement) ? guidelines : null);
-
-/** Called once. */
-export function bindGuidelines() {
-  panelButton.addEventListener("click", toggleGuidelines);
-  byId("close-guidelines").addEventListener("click", toggleGuidelines);
-  panel.addEventListener("keydown", (event) => event.key === "Escape" && toggleGuidelines());
-}

@@ -9,6 +9,7 @@ import { changedPart, History, saidOf } from "./history.js";
 import { Outbox } from "./outbox.js";
 import { ActivityClock } from "./presence.js";
 import * as page from "./render.js";
+import { Questions } from "./questions.js";
 import { choiceAloud, stepAloud, taskAloud } from "./spoken.js";
 import { firstMissing, isDone, isText, neighbourUnit, nextOpen, stepKey, stepsOf } from "./steps.js";
 import { Finishes } from "./take-back.js";
@@ -55,6 +56,7 @@ export class Workspace {
       label: (step) => this.labels.get(step.key),
       say: (step, value) => this.write(step, value),
     });
+    this.questions = new Questions({ api: this.api, task: () => this.task, steps: () => this.steps, step: () => this.step });
     this.outbox = new Outbox({
       userId: data.user_id,
       api: this.api,
@@ -140,6 +142,7 @@ export class Workspace {
     this.drawForm();
     this.texts.showTask(task);
     this.drawStep();
+    this.questions.showTask();
     document.documentElement.dataset.taskId = String(task.id);
     performance.mark("task-shown", { detail: { task: task.id } });
   }
@@ -219,6 +222,7 @@ export class Workspace {
     if (reply.outcome === "refused" && GONE.has(reply.status)) return this.onLost(id, reply.message);
     if (reply.outcome !== "ok") return;
     if (!OPEN.has(reply.data.task.status)) return this.onLost(id, say("not_open"));
+    this.task.threads = reply.data.task.threads;
     const pending = new Set(this.outbox.labelsOf(id).map((entry) => stepKey(entry.unit, entry.criterion)));
     const theirs = new Map(reply.data.task.labels.map((label) => [stepKey(label.unit, label.criterion), label]));
     for (const step of this.steps) {
@@ -229,6 +233,7 @@ export class Workspace {
       this.drawState(step);
     }
     this.drawStep();
+    this.questions.showTask();
   }
 
   async heartbeat(id) {
@@ -250,6 +255,7 @@ export class Workspace {
     this.written.draw(this.step);
     if (this.view === "all") form.turnFormTo(this.step);
     this.texts.showStep();
+    this.questions.showStep();
     this.drawProgress();
   }
 
@@ -422,7 +428,7 @@ export class Workspace {
   }
 
   submit() {
-    if (!this.task) return;
+    if (!this.task || this.questions.holdsBack()) return;
     this.saveTyped();
     const missing = firstMissing(this.steps, this.labels);
     if (missing === null) return this.finish("submit", "");
@@ -432,7 +438,7 @@ export class Workspace {
   }
 
   async skip() {
-    if (!this.task) return;
+    if (!this.task || this.questions.holdsBack()) return;
     this.saveTyped();
     const { id } = this.task;
     const reason = await askReason("skip");
@@ -446,6 +452,12 @@ export class Workspace {
     const { id } = this.task;
     const reason = given ?? (await askReason("flag"));
     if (reason) await this.sendFlag(id, reason);
+  }
+
+  ask() {
+    if (!this.task) return;
+    if (this.practice) return page.hint(say("practice_ask"));
+    this.questions.panel.toggle();
   }
 
   async sendFlag(id, reason) {
@@ -502,7 +514,7 @@ export class Workspace {
 
   /** What was being typed and has no task any more, in a sentence. */
   wasWriting() {
-    const text = [this.comment.giveUp(), this.written.giveUp()].filter(Boolean).join(" ");
+    const text = [this.comment.giveUp(), this.written.giveUp(), this.questions.giveUp(this.task?.id ?? 0)].filter(Boolean).join(" ");
     return text && say("had_written", { text });
   }
 

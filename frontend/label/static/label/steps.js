@@ -7,7 +7,8 @@
  *   claims: import("../base/spans.js").Claim[], key_facts: string[], entities: string[]}} Sample
  * @typedef {{unit: string, criterion: string, value: unknown, cant_tell: string, comment: string, evidence: object[], revision: number, active_ms?: number}} Label
  * @typedef {{id: number, status: string, active_seconds: number, batch: {number: number, name: string, due_date: string|null},
- *   return_message: string, returned_by: string|null, leased?: boolean, sample: Sample, criteria: Criterion[], labels: Label[]}} Task
+ *   return_message: string, returned_by: string|null, leased?: boolean, sample: Sample, criteria: Criterion[], labels: Label[],
+ *   threads?: import("./questions.js").Thread[]}} Task
  * @typedef {{unit: string, kind: string, index: number, number: number, of: number, criterion: Criterion, key: string}} Step
  */
 

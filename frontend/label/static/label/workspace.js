@@ -2,12 +2,13 @@
 
 import { byId, say } from "../base/dom.js";
 import { actsByKey, bindKeys, switchShortcuts } from "../base/keys.js";
-import { bindGuidelines, guidelinesInHand, prepareDialogs, showHelp, toggleGuidelines } from "./dialogs.js";
+import { prepareDialogs, showHelp } from "./dialogs.js";
 import * as form from "./form.js";
 import { introduce } from "./introduction.js";
 import { Workspace } from "./labelling.js";
 import { startHeartbeat } from "./presence.js";
 import * as page from "./render.js";
+import { SidePanel } from "./side-panel.js";
 import { isText, stepKey, stepOfUnit } from "./steps.js";
 
 /** What scrolls the contexts: their column, or on smaller windows the texts as a whole. */
@@ -25,8 +26,10 @@ function bind(workspace) {
   const next = () => workspace.goUnit(1);
   const previous = () => workspace.goUnit(-1);
   const comment = () => byId("comment").focus();
+  const prose = byId("guidelines-panel").querySelector(".prose");
+  const guidelines = new SidePanel({ panel: "guidelines-panel", button: "guidelines", close: "close-guidelines", focus: () => prose });
   const scroll = (direction) => {
-    const area = guidelinesInHand() ?? scrollable(byId("contexts-column"));
+    const area = guidelines.isInHand ? prose : scrollable(byId("contexts-column"));
     area.scrollBy(0, direction * 0.8 * area.clientHeight);
   };
 
@@ -43,9 +46,9 @@ function bind(workspace) {
     next_step: () => workspace.goStep(1), previous_step: () => workspace.goStep(-1),
     cant_tell: () => void workspace.cantTell(), clear: () => workspace.clear(), comment,
     undo: () => workspace.undo(), redo: () => workspace.redo(),
-    help_text: () => workspace.task && page.toggleHelp(workspace.step.criterion), guidelines: toggleGuidelines,
+    help_text: () => workspace.task && page.toggleHelp(workspace.step.criterion), guidelines: () => guidelines.toggle(),
     view: () => workspace.switchView(), skip: () => void workspace.skip(), flag: () => void workspace.flag(),
-    back: () => void workspace.finishes.takeBack(), keys: showHelp,
+    ask: () => workspace.ask(), back: () => void workspace.finishes.takeBack(), keys: showHelp,
     page_down: () => scroll(1), page_up: () => scroll(-1),
     evidence: texts.evidence, search: texts.search, markers: texts.markers,
     submit: () => workspace.texts.selected.attach() || workspace.submit(),
@@ -67,7 +70,6 @@ function bind(workspace) {
     },
     asleep: page.isEnded,
   });
-  bindGuidelines();
   form.bindForm({
     go: (key) => {
       const at = workspace.steps.findIndex((step) => step.key === key);
@@ -130,7 +132,7 @@ function bind(workspace) {
   document.addEventListener("visibilitychange", wake);
   window.addEventListener("pagehide", () => workspace.saveTyped());
   window.addEventListener("beforeunload", (event) => {
-    if (!workspace.outbox.isKept) event.preventDefault();
+    if (!workspace.outbox.isKept || workspace.questions.isWriting) event.preventDefault();
   });
 }
 
