@@ -138,6 +138,7 @@ class ReleaseFilters(Stored, required=""):
     rows = s.CharField(
         help_text="samples: as they were imported, all or a batch's; texts: free text; left out: verdicts."
     )
+    reference = s.CharField(help_text="Of samples: corrected puts corrected answers in the place of the reference.")
 
 
 class ReleaseCreation(Shape, required="format"):

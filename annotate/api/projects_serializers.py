@@ -48,17 +48,20 @@ class Choice(Option):
     meaning = s.CharField(help_text="pass, fail, undecided (it can't be judged), or empty.")
 
 
-class AskedCriterion(Shape, of=models.Criterion, shows="key name unit scale prompt help required cant_tell options"):
+class AskedCriterion(
+    Shape, of=models.Criterion, shows="key name unit scale prompt help required cant_tell prefill options"
+):
     unit = Of("claim, context, fact, entity, answer or sample")
     scale = Of("binary, nominal, ordinal or interval")
     cant_tell = Of("Whether “can't tell” is an answer.")
+    prefill = Of("answer: its text starts as the answer, and only what differs from it is a label; else empty.")
     options = Choice(many=True, help_text="As annotators see them: the best one first.")
 
 
 class Criterion(
     AskedCriterion,
     of=models.Criterion,
-    shows="key version name unit scale prompt help options pass required cant_tell",
+    shows="key version name unit scale prompt help options pass required cant_tell prefill",
     named={"pass": s.ListField(child=Value(), source="passes")},
 ):
     # In the order of the scale, without meanings.

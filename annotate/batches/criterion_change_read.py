@@ -106,7 +106,7 @@ class Touched:
 
 _MOVES_ALL = {"unit", "scale"}
 _WORDS = {"prompt", "help"}
-_FIELDS = ("name", "unit", "scale", "prompt", "help", "required", "cant_tell")
+_FIELDS = ("name", "unit", "scale", "prompt", "help", "required", "cant_tell", "prefill")
 
 
 def change_between(old: Criterion, new: Criterion | Mapping[str, Any]) -> Change:

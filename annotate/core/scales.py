@@ -10,7 +10,7 @@ from typing import Any, Protocol
 from django.utils.translation import gettext as _
 
 from annotate.core.errors import Invalid
-from annotate.core.texts import is_storable
+from annotate.core.texts import is_storable, same_words
 
 MAX_TEXT = 20_000  # characters of a label that is free text
 
@@ -28,6 +28,8 @@ class Scaled(Protocol):
     def levels(self) -> list[Any]: ...
     @property
     def is_text(self) -> bool: ...
+    @property
+    def prefill(self) -> str: ...
 
 
 def is_missing(value: object) -> bool:
@@ -96,6 +98,15 @@ def _words(criterion: Scaled, value: object) -> str:
             _("The text has %(length)s characters. Shorten it to %(most)s.") % {"length": len(value), "most": MAX_TEXT},
         )
     return value
+
+
+def require_changed(criterion: Scaled, value: Value, answer: str | None) -> None:
+    """Raises Invalid when the text of a criterion that starts with the answer is the answer as it was."""
+    if criterion.prefill and answer is not None and same_words(str(value), answer):
+        raise Invalid(
+            "unchanged",
+            _("“%(key)s” is the answer as it was. Change it, or give no value.") % {"key": criterion.key},
+        )
 
 
 def require_rated(criterion: Scaled) -> None:

@@ -31,6 +31,16 @@ def words_or_raise(text: object, refusal: Invalid, *, most: int = MAX_COMMENT) -
     return words
 
 
+def same_words(one: str, other: str) -> bool:
+    """Whether two texts differ at most in how their lines end and in the blanks around them: a browser's field has its
+    own ends of lines. frontend/label/steps.js says the same."""
+    return _in_lines(one) == _in_lines(other)
+
+
+def _in_lines(text: str) -> str:
+    return text.replace("\r\n", "\n").replace("\r", "\n").strip()
+
+
 def check_json(node: Any, depth: int = MAX_DEPTH) -> None:
     """Refuses parsed JSON that could not be stored, whichever field it is meant for. Raises Invalid."""
     if depth < 0:

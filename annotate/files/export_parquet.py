@@ -67,8 +67,12 @@ _SAID = {
 
 
 def write_parquet(samples: Iterable[ExportedSample], file: IO[bytes], annotators: Annotators) -> int:
-    schema = _schema(annotators)
-    return _write_all((_typed(row, schema) for row in verdict_rows(samples, annotators)), file, schema)
+    rows = verdict_rows(samples, annotators)
+    first = next(rows, None)
+    if first is None:
+        return 0
+    schema = _schema(annotators, is_corrected="corrected_answer" in first)
+    return _write_all((_typed(row, schema) for row in chain([first], rows)), file, schema)
 
 
 # Of samples: what is a list of texts, and what is JSON, as its shape is the data's own.
@@ -128,9 +132,18 @@ def _as_json(row: dict[str, Any]) -> dict[str, Any]:
     return {**row, **texts}
 
 
-def _schema(annotators: Annotators) -> pa.Schema:
+_CORRECTED = pa.schema(
+    [
+        ("corrected_answer", pa.string()),
+        ("corrected_by", pa.string()),
+        ("corrected_at", pa.timestamp("us", tz="UTC")),
+    ]
+)
+
+
+def _schema(annotators: Annotators, *, is_corrected: bool) -> pa.Schema:
     columns = [pa.field(f"{name}.{what}", kind) for name in annotators.columns.values() for what, kind in _SAID.items()]
-    return pa.schema([*_SCHEMA, *columns])
+    return pa.schema([*_SCHEMA, *(_CORRECTED if is_corrected else ()), *columns])
 
 
 def _typed(row: dict[str, Any], schema: pa.Schema) -> dict[str, Any]:

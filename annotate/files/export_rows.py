@@ -13,9 +13,11 @@ from typing import Any
 from django.db import connection, transaction
 from django.db.models import Exists, F, OuterRef, QuerySet
 from django.db.models.lookups import IsNull
+from django.utils.translation import gettext as _
 
 from annotate.core.errors import Invalid
 from annotate.core.units import unit_sort_key, unit_text, without_abstentions
+from annotate.files.corrected import Correction, asks_for_corrections, corrections, with_corrections
 from annotate.labels.read import answering_labels, latest_of_unit, of_batch
 from annotate.labels.settled_read import STANDING, Standing
 from annotate.models import Batch, Criterion, Label, Project, Rater, Sample, Verdict
@@ -27,7 +29,9 @@ NUMBERED, NAMED = "numbered", "named"
 CHOICES = (NUMBERED, NAMED)
 # What a row of a file is, if not the verdict on a unit.
 SAMPLES, TEXTS = "samples", "texts"
-_TAKES = {SAMPLES: ("batch",), TEXTS: ("batch", "criteria", "annotators")}
+# Of samples: what annotators corrected the answer to stands in the place of the reference.
+CORRECTED = "corrected"
+_TAKES = {SAMPLES: ("batch", "reference"), TEXTS: ("batch", "criteria", "annotators")}
 
 FIELDS: dict[str, Callable[[Label], Any]] = {
     "value": lambda label: label.value,
@@ -128,7 +132,7 @@ class Filters:
     speaks that has a verdict on the unit. include_single: also what one label settled and no one looked at
     (annotate.labels.settled_read). annotators: columns per annotator, one of annotators.CHOICES; None: no such
     columns. rows: SAMPLES for the samples as they were imported, with or without verdicts; TEXTS for labels that are
-    free text; None: verdicts."""
+    free text; None: verdicts. reference: of samples, CORRECTED or None: as they were imported."""
 
     criteria: tuple[str, ...] | None = None
     batch: int | None = None
@@ -137,6 +141,7 @@ class Filters:
     include_single: bool = False
     annotators: str | None = None
     rows: str | None = None
+    reference: str | None = None
 
     @classmethod
     def read(cls, given: object, project: Project) -> Filters:
@@ -169,6 +174,14 @@ class Filters:
         rows = given.get("rows")
         if rows is not None and (not isinstance(rows, str) or rows not in _TAKES):
             raise Invalid("bad_filters", f"filters: rows is {' or '.join(_TAKES)}.")
+        reference = given.get("reference")
+        if reference not in (None, CORRECTED):
+            raise Invalid("bad_filters", f"filters: reference is {CORRECTED}, or left out.")
+        if reference and rows != SAMPLES:
+            raise Invalid("bad_filters", f"filters: reference goes with rows {SAMPLES} only.")
+        if reference and not asks_for_corrections(project):
+            said = _("No criterion of this project asks for a corrected answer.")
+            raise Invalid("bad_filters", said)
         takes = _TAKES.get(rows or "", given)
         about_verdicts = sorted(name for name in given if name not in ("rows", *takes) and given[name])
         if about_verdicts:
@@ -176,6 +189,7 @@ class Filters:
             raise Invalid("bad_filters", said)
         return cls(
             rows=rows,
+            reference=reference,
             criteria=_names(given, "criteria", known_keys),
             batch=batch,
             methods=_names(given, "methods", set(VerdictMethod.values)),
@@ -236,12 +250,22 @@ def snapshot() -> Iterator[None]:
 class ExportedSample:
     """A sample with its verdicts in the order in which a person goes through it.
 
-    said: by unit and criterion id the labels of those who get columns.
+    said: by unit and criterion id the labels of those who get columns. is_corrected: whether the file has columns for
+    what annotators corrected the answer to.
     """
 
     sample: Sample
     verdicts: list[Verdict]
     said: dict[tuple[str, int], list[Label]] = field(default_factory=dict)
+    is_corrected: bool = False
+    correction: Correction | None = None
+
+    @property
+    def corrected_answer(self) -> dict[str, str | None]:
+        """The column of files that name no annotators."""
+        if not self.is_corrected:
+            return {}
+        return {"corrected_answer": None if self.correction is None else self.correction.answer}
 
 
 def exported_samples(project: Project, filters: Filters) -> Iterator[ExportedSample]:
@@ -260,10 +284,13 @@ def exported_samples(project: Project, filters: Filters) -> Iterator[ExportedSam
     )
     grouped = groupby(verdicts, key=lambda verdict: verdict.sample_id)
     said = said_by_sample(filters.apply(project)) if filters.annotators else iter(())
+    is_corrected = asks_for_corrections(project, filters.criteria)
+    corrected = with_corrections(samples, corrections(project, filters.criteria) if is_corrected else iter(()))
     sample_id, labels = next(said, _NOTHING)
-    for sample, (_, group) in zip(samples, grouped, strict=True):
+    for (sample, correction), (_pk, group) in zip(corrected, grouped, strict=True):
         answered = sample_id == sample.pk
-        yield ExportedSample(sample, sorted(group, key=_order), labels if answered else {})
+        verdicts_in_order = sorted(group, key=_order)
+        yield ExportedSample(sample, verdicts_in_order, labels if answered else {}, is_corrected, correction)
         if answered:
             sample_id, labels = next(said, _NOTHING)
 
@@ -306,8 +333,17 @@ def verdict_row(exported: ExportedSample, verdict: Verdict, annotators: Annotato
         "metadata": sample.metadata,
         "abstained": sample.abstained,
         "abstained_source": sample.abstained_source or None,
+        **_corrected(exported, annotators),
         **annotators.cells(exported.said.get((verdict.unit, verdict.criterion_id), [])),
     }
+
+
+def _corrected(exported: ExportedSample, annotators: Annotators) -> dict[str, Any]:
+    if not exported.is_corrected:
+        return {}
+    found = exported.correction
+    by = annotators.name(found.rater) if found else None
+    return {**exported.corrected_answer, "corrected_by": by, "corrected_at": found and found.at}
 
 
 def verdict_rows(samples: Iterable[ExportedSample], annotators: Annotators) -> Iterator[dict[str, Any]]:

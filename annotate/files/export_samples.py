@@ -1,17 +1,20 @@
-"""Files with one row per sample, as it was imported: all samples, with or without verdicts."""
+"""Files with one row per sample, as it was imported: all samples, with or without verdicts. Where annotators correct
+answers, with what they wrote: beside the sample, or in the place of its reference."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from typing import IO
 
 import orjson
 
 from annotate.files.cells import write_table
-from annotate.files.sample_rows import Row, deepeval_row, own_row, ragas_row
-from annotate.models import Sample
+from annotate.files.corrected import asks_for_corrections, corrections, with_corrections
+from annotate.files.export_rows import CORRECTED, Filters
+from annotate.files.sample_rows import Row, deepeval_row, own_row, ragas_row, samples_of
+from annotate.models import Project
 
-Writer = Callable[[Iterable[Sample], IO[bytes]], int]
+Writer = Callable[[Iterable[Row], IO[bytes]], int]
 
 
 def write_lines(rows: Iterable[Row], file: IO[bytes]) -> int:
@@ -32,20 +35,30 @@ def write_list(rows: Iterable[Row], file: IO[bytes]) -> int:
     return count
 
 
-def _write_csv(samples: Iterable[Sample], file: IO[bytes]) -> int:
-    return write_table(map(own_row, samples), file)
+def sample_rows(project: Project, filters: Filters, file_format: str) -> Iterator[Row]:
+    spell = _SPELLED.get(file_format, own_row)
+    samples = samples_of(project, filters.batch)
+    if not asks_for_corrections(project):
+        yield from map(spell, samples)
+        return
+    for sample, correction in with_corrections(samples, corrections(project)):
+        if correction is not None and filters.reference == CORRECTED:
+            sample.reference = correction.answer
+        yield {**spell(sample), "corrected_answer": correction and correction.answer}
 
 
-def _write_parquet(samples: Iterable[Sample], file: IO[bytes]) -> int:
+def _write_parquet(rows: Iterable[Row], file: IO[bytes]) -> int:
     from annotate.files import export_parquet as parquet
 
-    return parquet.write_samples(map(own_row, samples), file)
+    return parquet.write_samples(rows, file)
 
 
+# In our own spelling, if not in that of an evaluation library.
+_SPELLED = {"ragas": ragas_row, "deepeval": deepeval_row}
 SAMPLE_WRITERS: dict[str, Writer] = {
-    "jsonl": lambda samples, file: write_lines(map(own_row, samples), file),
-    "csv": _write_csv,
+    "jsonl": write_lines,
+    "csv": write_table,
     "parquet": _write_parquet,
-    "ragas": lambda samples, file: write_lines(map(ragas_row, samples), file),
-    "deepeval": lambda samples, file: write_list(map(deepeval_row, samples), file),
+    "ragas": write_lines,
+    "deepeval": write_list,
 }

@@ -48,12 +48,13 @@ def _ragas_row(exported: ExportedSample) -> dict[str, Any]:
         **ragas_row(exported.sample),
         # Beside the contexts, one by one.
         "retrieved_context_ids": [context["id"] for context in exported.sample.contexts],
-        **_said(exported, set(ragas_row(exported.sample))),
+        **exported.corrected_answer,
+        **_said(exported, {*ragas_row(exported.sample), *exported.corrected_answer}),
     }
 
 
 def _deepeval_row(exported: ExportedSample) -> dict[str, Any]:
-    row = deepeval_row(exported.sample)
+    row = {**deepeval_row(exported.sample), **exported.corrected_answer}
     return {**row, **_said(exported, set(row))}
 
 

@@ -19,13 +19,15 @@ _SEPARATORS = re.compile(r"[\s_\-]+")
 class Fields:
     """The fields of one kind of file and how their columns are spelled, most likely spelling first.
 
-    A column that no field claims becomes `rest`. repeatable: fields that several columns may have.
+    A column that no field claims becomes `rest`. repeatable: fields that several columns may have. ignored: columns of
+    our own exports that say what people said since; a mapping can use them.
     """
 
     spellings: Mapping[str, tuple[str, ...]]
     required: tuple[str, ...]
     rest: str
     repeatable: frozenset[str] = frozenset()
+    ignored: frozenset[str] = frozenset()
 
     @cached_property
     def _ranked(self) -> dict[str, tuple[int, str]]:
@@ -35,6 +37,10 @@ class Fields:
             for field, names in self.spellings.items()
             for rank, name in reversed(list(enumerate(names)))
         }
+
+    @cached_property
+    def _ignored(self) -> frozenset[str]:
+        return frozenset(map(squeeze, self.ignored))
 
     @property
     def targets(self) -> list[str]:
@@ -50,7 +56,7 @@ class Fields:
             if column in chosen:
                 mapping[column] = chosen[column]
                 continue
-            mapping[column] = self.rest if column else IGNORE
+            mapping[column] = self.rest if column and squeeze(column) not in self._ignored else IGNORE
             guess = self._ranked.get(squeeze(column))
             if guess is None or guess[1] in taken:
                 continue
@@ -92,10 +98,10 @@ def squeeze(name: str) -> str:
     return _SEPARATORS.sub("", name.lower())
 
 
-# Columns of these names were metadata before they became fields, one tuple after the other: what was imported then is
-# still found unchanged.
+# Columns of these names were metadata before they became fields, or were ignored, one tuple after the other: what was
+# imported then is still found unchanged.
 _LATER_DOC_IDS = ("source_doc_id", "source_doc_ids")
-LATER_SPELLINGS = (_LATER_DOC_IDS, ("abstained",), ("group_key",))
+LATER_SPELLINGS = (_LATER_DOC_IDS, ("abstained",), ("group_key",), ("corrected_answer",))
 
 SAMPLE_FIELDS = Fields(
     spellings={
@@ -132,6 +138,7 @@ SAMPLE_FIELDS = Fields(
     },
     required=("question",),
     rest=METADATA,
+    ignored=frozenset({"corrected_answer"}),
 )
 
 LABEL_FIELDS = Fields(

@@ -9,7 +9,7 @@ from typing import Any
 from django.db import connection
 
 from annotate.core.errors import Invalid
-from annotate.core.scales import is_missing, normalise
+from annotate.core.scales import is_missing, normalise, require_changed
 from annotate.core.spans import check_evidence
 from annotate.core.texts import MAX_COMMENT
 from annotate.core.units import LISTED_KINDS, asks
@@ -113,7 +113,7 @@ class LabelImporter(Importer):
         self._naming.prepare(
             (row.external_id, sample, row.number, row.line) for row, sample in found if row.kind == "claim"
         )
-        texts = sample_texts(sample.pk for row, sample in found if row.unit_text is not None or row.evidence)
+        texts = sample_texts(sample.pk for row, sample in found if _needs_texts(row))
         ready: list[_Checked] = []
         for item, sample in found:
             known = texts.get(sample.pk, {})
@@ -208,6 +208,7 @@ class LabelImporter(Importer):
 
     def _check(self, row: _Read, sample: KnownSample, texts: dict[str, Any]) -> _Checked:
         self._check_unit(row, sample, texts)
+        _check_changed(row, sample, texts)
         evidence = _check_evidence(row, texts)
         return row, self._key(row, sample), evidence
 
@@ -215,6 +216,7 @@ class LabelImporter(Importer):
         """Everything for which `_check` refuses a row."""
         attempt = Attempts()
         attempt(self._check_unit, row, sample, texts)
+        attempt(_check_changed, row, sample, texts)
         attempt(_check_evidence, row, texts)
         attempt(self._key, row, sample)
         return attempt.errors
@@ -341,6 +343,20 @@ def _comment(cells: Cells) -> str:
     if len(comment) > MAX_COMMENT:
         raise RowError("too_long", f"Longer than {MAX_COMMENT:,} characters.", field=field, excerpt=comment)
     return comment
+
+
+def _needs_texts(row: _Read) -> bool:
+    return row.unit_text is not None or bool(row.evidence) or bool(row.criterion.prefill)
+
+
+def _check_changed(row: _Read, sample: KnownSample, texts: dict[str, Any]) -> None:
+    """A text that only repeats the answer corrects nothing."""
+    if not row.criterion.prefill or not sample.has_answer:
+        return
+    try:
+        require_changed(row.criterion, row.value, texts["answer"])
+    except Invalid as error:
+        raise RowError(error.code, error.message, field="value", excerpt=row.value) from None
 
 
 def _check_evidence(row: _Read, texts: dict[str, Any]) -> list[dict[str, Any]]:

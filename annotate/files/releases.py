@@ -36,14 +36,13 @@ from annotate.files.export_rows import (
     names_only,
     snapshot,
 )
-from annotate.files.export_samples import SAMPLE_WRITERS
+from annotate.files.export_samples import SAMPLE_WRITERS, sample_rows
 from annotate.files.export_texts import TEXT_WRITERS, text_rows, texts_of
 from annotate.files.export_writers import RELEVANCE, SUFFIXES, TABLES, WRITERS
-from annotate.files.sample_rows import samples_of
 from annotate.labels.settled_read import STANDING, Standing
 from annotate.models import AuditEntry, Label, Project, Release, User
 from annotate.models.label import VerdictState
-from annotate.models.project import Scale
+from annotate.models.project import Prefill, Scale
 from annotate.samples.read import abstentions
 from annotate.verdicts.evidence_read import agreement
 
@@ -127,7 +126,7 @@ def _write(file: IO[bytes], project: Project, file_format: str, filters: Filters
         elif filters.rows is None:
             rows = WRITERS[file_format](tally.watch(exported_samples(project, filters)), file, annotators)
         else:
-            rows = tally.samples = SAMPLE_WRITERS[file_format](samples_of(project, filters.batch), file)
+            rows = tally.samples = SAMPLE_WRITERS[file_format](sample_rows(project, filters, file_format), file)
         states = _states(project, filters)
         agreed = _agreement(project, tally, annotators)
         abstained = abstentions(project, batch=filters.batch)
@@ -236,11 +235,11 @@ def hand_out(release: Release, *, actor: User) -> IO[bytes]:
 
 
 def _require_told(release: Release, actor: User) -> None:
-    if release.filters.get("rows") == SAMPLES:
-        return
-    if release.filters.get("rows") == TEXTS:
-        # Also one that was taken back since.
+    if release.filters.get("rows") in (SAMPLES, TEXTS):
+        # Also one that was taken back since. Samples come with what annotators corrected their answers to.
         written = Label.objects.filter(criterion__project=release.project, criterion__scale=Scale.TEXT)
+        if release.filters["rows"] == SAMPLES:
+            written = written.filter(criterion__prefill=Prefill.ANSWER)
         _require_submitted(actor, set(written.values_list("sample", flat=True)))
         return
     given = {name: value for name, value in release.filters.items() if name in ("criteria", "batch")}

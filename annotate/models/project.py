@@ -63,6 +63,13 @@ class Scale(models.TextChoices):
     TEXT = "text", _("Free text")
 
 
+class Prefill(models.TextChoices):
+    """What the field of free text holds before anybody wrote: nothing, or a text of the sample, to be corrected."""
+
+    NOTHING = "", _("Nothing")
+    ANSWER = "answer", _("The answer, to be corrected")
+
+
 class Criterion(models.Model):
     """One version of a question about one kind of unit.
 
@@ -86,6 +93,8 @@ class Criterion(models.Model):
     required = models.BooleanField(default=True)
     # Whether "can't tell" is an answer.
     cant_tell = models.BooleanField(default=True, db_default=True)
+    # Of free text. A label is what differs from it: who leaves it as it is has said nothing (decision 39).
+    prefill = models.CharField(max_length=10, choices=Prefill, blank=True, default="", db_default="")
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:
@@ -97,6 +106,10 @@ class Criterion(models.Model):
             ),
             models.CheckConstraint(condition=Q(unit__in=UnitKind.values), name="criterion_unit_known"),
             models.CheckConstraint(condition=Q(scale__in=Scale.values), name="criterion_scale_known"),
+            models.CheckConstraint(
+                condition=Q(prefill="") | Q(prefill=Prefill.ANSWER, scale=Scale.TEXT, unit="answer", required=False),
+                name="criterion_prefill_of_answers",
+            ),
         ]
 
     def __str__(self) -> str:

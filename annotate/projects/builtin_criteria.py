@@ -159,6 +159,17 @@ BUILTIN_CRITERIA: dict[str, dict[str, Any]] = {
         ),
         "pass": ["none"],
     },
+    "corrected_answer": {
+        "name": _("Corrected answer"),
+        "unit": "answer",
+        "scale": "text",
+        "prompt": _("What should the answer say?"),
+        "help": _("Edit the answer until it is right. Leave it as it is if nothing is wrong."),
+        "options": [],
+        "pass": [],
+        "required": False,
+        "prefill": "answer",
+    },
     "preference": {
         "name": _("Preference"),
         "unit": "sample",

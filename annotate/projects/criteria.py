@@ -16,10 +16,10 @@ from annotate.core.scales import as_number
 from annotate.core.texts import is_storable
 from annotate.core.trail import note
 from annotate.models import BatchCriterion, Criterion, Project, User
-from annotate.models.project import Scale, UnitKind
+from annotate.models.project import Prefill, Scale, UnitKind
 from annotate.projects.builtin_criteria import BUILTIN_CRITERIA
 
-_FIELDS = {"key", "name", "unit", "scale", "prompt", "help", "options", "pass", "required", "cant_tell"}
+_FIELDS = {"key", "name", "unit", "scale", "prompt", "help", "options", "pass", "required", "cant_tell", "prefill"}
 _OPTION_FIELDS = {"value", "label", "hotkey", "help"}
 MAX_OPTIONS = 50
 MAX_VALUE = 200
@@ -65,6 +65,11 @@ def _add_one(project: Project, spec: dict[str, Any], actor: User | None) -> Crit
         raise Conflict(
             "scale_changed",
             _("“%(key)s” can’t change between free text and options. Choose another key.") % {"key": current.key},
+        )
+    if current.prefill != content["prefill"]:
+        raise Conflict(
+            "prefill_changed",
+            _("“%(key)s” can’t change what its field starts with. Choose another key.") % {"key": current.key},
         )
     if _in_use(current):
         action = "criterion.versioned"
@@ -123,7 +128,11 @@ def check_spec(spec: Mapping[str, Any] | str, *, where: str = "criterion") -> di
         if _spelling(value) not in spellings:
             reason = "is not the value of an option" if options else "needs options to be one of"
             raise Invalid("bad_pass", f"{where}.pass: “{str(value)[:80]}” {reason}.")
-    required = _flag(spec, "required", where)
+    prefill = _check_prefill(spec.get("prefill", ""), unit, scale, where)
+    required = _flag(spec, "required", where, default=not prefill)
+    if required and prefill:
+        said = f"{where}.required: a field left as it was prefilled is no label; write false or leave it out."
+        raise Invalid("bad_required", said)
     # Who has nothing to write leaves the field empty.
     cant_tell = _flag(spec, "cant_tell", where, default=scale != Scale.TEXT)
     if cant_tell and scale == Scale.TEXT:
@@ -140,7 +149,16 @@ def check_spec(spec: Mapping[str, Any] | str, *, where: str = "criterion") -> di
         "pass": [spellings[_spelling(value)] for value in passing],
         "required": required,
         "cant_tell": cant_tell,
+        "prefill": prefill,
     }
+
+
+def _check_prefill(value: Any, unit: str, scale: str, where: str) -> str:
+    if not isinstance(value, str) or value not in Prefill.values:
+        raise Invalid("bad_prefill", f"{where}.prefill: write “answer”, or leave it out.")
+    if value and (unit, scale) != (UnitKind.ANSWER, Scale.TEXT):
+        raise Invalid("bad_prefill", f"{where}.prefill: only free text about an answer can start with the answer.")
+    return value
 
 
 def _check_options(options: Any, scale: str, where: str) -> list[dict[str, Any]]:

@@ -16,12 +16,12 @@ from django.utils.translation import ngettext
 
 from annotate.core.errors import Conflict, Invalid, Stale, key_reused
 from annotate.core.permissions import no_such_task
-from annotate.core.scales import normalise
+from annotate.core.scales import normalise, require_changed
 from annotate.core.spans import check_evidence
 from annotate.core.texts import MAX_COMMENT, is_storable, words_or_raise
 from annotate.core.units import LISTED_KINDS, parse_unit
 from annotate.labels.consensus import settle_samples
-from annotate.models import LabelEvent, User
+from annotate.models import LabelEvent, Sample, User
 from annotate.models.batch import BatchStatus, Purpose, Strategy, TaskStatus
 from annotate.tasks.sql import AskedCriterion, TaskRow, finish_task, read_task, write_label
 from annotate.tasks.task_queue import put_back, renew_lease
@@ -85,6 +85,8 @@ def save_label(
         task = own_row(actor, task_id, unit=unit, criterion=key, with_contexts=bool(said.evidence))
         criterion = asked_criterion(task, unit, key)
         value = None if said.value is None else normalise(criterion, said.value)
+        if criterion.prefill and value is not None:
+            require_changed(criterion, value, Sample.objects.values_list("answer", flat=True).get(pk=task.sample_id))
         _require_one_answer(criterion, value, cant_tell)
         saved = {
             "unit": unit,

@@ -47,7 +47,8 @@ _PAYLOAD = f"""
       'criteria', (
         SELECT coalesce(json_agg(json_build_object(
                  'key', c.key, 'name', c.name, 'unit', c.unit, 'scale', c.scale, 'prompt', c.prompt, 'help', c.help,
-                 'required', c.required, 'cant_tell', c.cant_tell, 'options', c.options,
+                 'required', c.required, 'cant_tell', c.cant_tell, 'prefill', c.prefill,
+                 'options', c.options,
                  'passes', c.passes) ORDER BY bc.position), '[]')
           FROM annotate_batchcriterion bc JOIN annotate_criterion c ON c.id = bc.criterion_id
          WHERE bc.batch_id = b.id AND {asks_sql()}),

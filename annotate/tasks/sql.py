@@ -33,6 +33,7 @@ class AskedCriterion:
     options: list[dict[str, Any]]
     required: bool
     cant_tell: bool
+    prefill: str
 
     @property
     def levels(self) -> list[Any]:
@@ -88,7 +89,8 @@ _READ_TASK = f"""
            {indices_sql("claim")}, {count_sql("context")}, {count_sql("fact")}, {count_sql("entity")},
            s.answer IS NOT NULL,
            CASE WHEN %(with_contexts)s THEN s.contexts END,
-           (SELECT jsonb_agg(jsonb_build_array(c.id, c.key, c.unit, c.scale, c.options, c.required, c.cant_tell)
+           (SELECT jsonb_agg(jsonb_build_array(c.id, c.key, c.unit, c.scale, c.options, c.required, c.cant_tell,
+                                            c.prefill)
                              ORDER BY bc.position)
               FROM annotate_batchcriterion bc JOIN annotate_criterion c ON c.id = bc.criterion_id
              WHERE bc.batch_id = t.batch_id AND {asks_sql()}),

@@ -108,7 +108,8 @@ class Change:
 
 @dataclass
 class OtherUnit:
-    """Another question about the same sample: a unit on a criterion, with what was said."""
+    """Another question about the same sample: a unit on a criterion, with what was said. prefill: what its texts
+    change, if they change one."""
 
     unit: str
     criterion: str
@@ -116,6 +117,7 @@ class OtherUnit:
     votes: list[dict[str, Any]]
     verdict: Verdict | None
     version: int | None
+    prefill: str
 
 
 @dataclass(frozen=True)
@@ -196,7 +198,9 @@ class Dispute:
             if key == (verdict.unit, verdict.criterion_id):
                 continue
             version = None if criterion.is_current else criterion.version
-            other = OtherUnit(label.unit, criterion.name, criterion.options, [], verdicts.get(key), version)
+            other = OtherUnit(
+                label.unit, criterion.name, criterion.options, [], verdicts.get(key), version, criterion.prefill
+            )
             vote = {"letter": people.letter(label.rater.name), "value": label.value}
             rows.setdefault(key, other).votes.append(vote)
         return list(rows.values())

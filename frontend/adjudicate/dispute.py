@@ -259,6 +259,7 @@ def _rest(found: Dispute) -> list[dict[str, Any]]:
             "this_unit": other.unit == verdict.unit,
             "criterion": other.criterion,
             "version": other.version,
+            "is_correction": bool(other.prefill),
             "votes": [(vote["letter"], word(other.options, vote["value"])) for vote in other.votes],
             "verdict": other.verdict,
             "word": ""

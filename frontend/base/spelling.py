@@ -5,9 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from django import template
+from django.utils.html import conditional_escape, format_html, format_html_join
+from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 
 from annotate.core.text_tables import number
+from frontend.base.word_changes import Kind, word_changes
 
 register = template.Library()
 
@@ -16,6 +19,21 @@ register = template.Library()
 def rounded(value: Any) -> Any:
     """A number with decimals, rounded; any other value as it is."""
     return number(value) if isinstance(value, float) else value
+
+
+@register.filter
+def changed_from(after: str, before: str) -> SafeString:
+    """The text with what was changed of another: words that went struck out, words that came underlined."""
+    return format_html_join("", "{}", ((_marked(kind, words),) for kind, words in word_changes(before, after)))
+
+
+def _marked(kind: Kind, words: str) -> SafeString:
+    if kind == "same":
+        return conditional_escape(words)
+    # What a screen reader doesn't say of the elements.
+    said = _("removed:") if kind == "del" else _("added:")
+    mark = "<{0}><span class='visually-hidden'>{1} </span>{2}</{0}>"
+    return format_html(mark, kind, said, words)
 
 
 @register.filter

@@ -17,7 +17,8 @@ from annotate.api.files import as_download, errors_as_csv
 from annotate.core.bodies import one_file, takes_at_most
 from annotate.core.errors import Refusal
 from annotate.core.rows import first_or_raise
-from annotate.files.export_rows import NAMED, NUMBERED, SAMPLES, TEXTS
+from annotate.files.corrected import asks_for_corrections
+from annotate.files.export_rows import CORRECTED, NAMED, NUMBERED, SAMPLES, TEXTS
 from annotate.files.fields import IGNORE, METADATA
 from annotate.files.import_engine import NO_PREVIEW, Preview
 from annotate.files.import_jobs import as_it_stands, create_job, preview, start
@@ -109,10 +110,24 @@ class ReleaseForm(forms.Form):
             "Value, “can’t tell”, comment, evidence, time spent and date of each label. For JSONL, CSV and Parquet."
         ),
     )
+    reference = forms.ChoiceField(
+        label=gettext_lazy("Reference answer"),
+        required=False,
+        choices=(
+            ("", gettext_lazy("As imported")),
+            (CORRECTED, gettext_lazy("The corrected answer, where there is one")),
+        ),
+        help_text=gettext_lazy("For all samples. If several annotators corrected an answer, the latest one counts."),
+    )
     include_single = forms.BooleanField(
         label=gettext_lazy("Include units with one label that no reviewer approved"),
         required=False,
     )
+
+    def __init__(self, project: Project, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        if not asks_for_corrections(project):
+            del self.fields["reference"]
 
 
 class SettleForm(forms.Form):
@@ -253,7 +268,7 @@ def _job(page: ProjectPage, job_id: UUID) -> ImportJob:
 @project_view("export", get="export.read", post="export.run")
 def exports(page: ProjectPage) -> HttpResponse:
     """A POST makes a release."""
-    form = ReleaseForm(page.data, initial={"file_format": "jsonl"})
+    form = ReleaseForm(page.project, page.data, initial={"file_format": "jsonl"})
     if form.is_valid():
         with RefusalsShown(form):
             release = make_release(
@@ -264,6 +279,7 @@ def exports(page: ProjectPage) -> HttpResponse:
                     "annotators": form.cleaned_data["annotators"] or None,
                     "include_single": form.cleaned_data["include_single"],
                     "rows": form.cleaned_data["rows"] or None,
+                    "reference": form.cleaned_data.get("reference") or None,
                 },
             )
             messages.success(page.request, _("Release %(n)d created.") % {"n": release.number})
@@ -301,7 +317,7 @@ def _show(page: ProjectPage, forms: dict[str, Any], status: int) -> HttpResponse
         "imported": imported_labels(page.project),
         "rows": rows,
         "listed": [(release, FORMAT_NAMES.get(release.file_format, release.file_format)) for release in rows],
-        "form": ReleaseForm(initial={"file_format": "jsonl"}),
+        "form": ReleaseForm(page.project, initial={"file_format": "jsonl"}),
         "settle_form": SettleForm(page.project),
     }
     return page.render("data/exports.html", {**context, **forms}, status=status)

@@ -134,6 +134,7 @@ def change_lines(change: Change) -> list[dict[str, Any]]:
         "help": _("Help"),
         "required": _("Required"),
         "cant_tell": _("Allow “can’t tell”"),
+        "prefill": _("The field starts with"),
     }
     lines: list[dict[str, Any]] = [
         {"what": names[name], "before": _words(before), "after": _words(after)}
@@ -262,7 +263,8 @@ def _edit(page: ProjectPage, standing: Criterion | None) -> HttpResponse:
     data = page.data
     form, rows = CriterionForm(data, initial=fields), OptionFormSet(data, initial=options, prefix="option")
     if standing:
-        form.fields["key"].disabled = form.fields["unit"].disabled = True
+        for fixed in ("key", "unit", "prefill"):
+            form.fields[fixed].disabled = True
     is_back = "change-back" in page.request.POST
     if not is_back and form.is_valid() and rows.is_valid():
         with RefusalsShown(form):

@@ -10,7 +10,7 @@ from django.utils.translation import pgettext_lazy
 from annotate.batches.criterion_change_read import MAX_REASON, Choices, Impact
 from annotate.core.scales import Value
 from annotate.models import Criterion, Project, User
-from annotate.models.project import Scale, UnitKind
+from annotate.models.project import Prefill, Scale, UnitKind
 from annotate.projects.criteria import MAX_OPTIONS
 from annotate.projects.read import members_of
 from frontend.projects.views import JSONUpload, builtin_choices
@@ -34,6 +34,12 @@ class CriterionForm(forms.Form):
             "Binary: two options. Nominal: unordered options. Ordinal: options from worst to best. Interval: "
             "evenly spaced numbers, or any number if there are no options. Free text: own words, without options."
         ),
+    )
+    prefill = forms.ChoiceField(
+        label=_("The field starts with"),
+        choices=Prefill.choices,
+        required=False,
+        help_text=_("Annotators then edit the answer, and only what they change is a label. Can’t be changed later."),
     )
     prompt = forms.CharField(label=_("Question"), widget=forms.Textarea({"rows": 2}))
     help = forms.CharField(
@@ -113,8 +119,12 @@ def spec_of(form: CriterionForm, rows: BaseFormSet, standing: Criterion | None =
     ]
     passing = [value for row, value in zip(given, values, strict=True) if row["passes"]]
     said = {**form.cleaned_data, "options": options, "pass": passing}
-    # The style sheet hides what free text doesn't have.
-    return {**said, "options": [], "pass": [], "cant_tell": False} if said["scale"] == Scale.TEXT else said
+    # The style sheet hides what free text doesn't have, and what only free text about answers has.
+    if said["scale"] != Scale.TEXT:
+        return {**said, "prefill": ""}
+    prefill = said["prefill"] if said["unit"] == UnitKind.ANSWER else ""
+    required = said["required"] and not prefill
+    return {**said, "options": [], "pass": [], "cant_tell": False, "prefill": prefill, "required": required}
 
 
 def initial_of(criterion: Criterion) -> tuple[dict[str, Any], list[dict[str, Any]]]:

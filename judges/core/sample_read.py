@@ -18,7 +18,7 @@ from judges.models import Score
 @dataclass
 class Said:
     """What people and judges said about one unit on one criterion. labels: of each what its annotator is called (a
-    letter, for readers who may not know names), value, comment and evidence."""
+    letter, for readers who may not know names), value, comment and evidence, and whether it corrects the answer."""
 
     unit: str
     criterion: str
@@ -59,6 +59,7 @@ def said_about(sample: Sample, *, reader: Reader) -> SaidOfSample:
         shown = {
             "who": people.who(label.rater.name),
             "value": label.value,
+            "is_correction": bool(label.criterion.prefill),
             "comment": label.comment,
             "evidence": label.evidence,
             "old": not label.criterion.is_current,

@@ -7,7 +7,7 @@ from typing import Any
 from django.core.management.base import CommandError, CommandParser
 
 from annotate.core.errors import Refusal
-from annotate.files.export_rows import CHOICES, SAMPLES, TEXTS
+from annotate.files.export_rows import CHOICES, CORRECTED, SAMPLES, TEXTS
 from annotate.files.export_writers import WRITERS
 from annotate.files.releases import make_release, open_release
 from annotate.management.base import OneLineCommand
@@ -33,6 +33,11 @@ class Command(OneLineCommand):
             choices=CHOICES,
             help="one column per annotator: named, or anonymised (numbered)",
         )
+        parser.add_argument(
+            "--reference",
+            choices=[CORRECTED],
+            help="with --samples: corrected answers in place of the reference",
+        )
 
     def handle(self, *args: Any, slug: str, out: Path, **options: Any) -> None:
         filters = {
@@ -40,6 +45,7 @@ class Command(OneLineCommand):
             "batch": options["batch"],
             "include_disputed": options["include_disputed"],
             "annotators": options["annotators"],
+            "reference": options["reference"],
             "rows": SAMPLES if options["samples"] else TEXTS if options["texts"] else None,
         }
         try:

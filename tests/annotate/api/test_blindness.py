@@ -41,7 +41,10 @@ def _world(module_transaction: None) -> World:
     world = make_world()
     add_criteria(
         project=world.project,
-        specs=[{"key": "measure", "unit": "answer", "scale": "interval", "prompt": "A number", "required": False}],
+        specs=[
+            {"key": "measure", "unit": "answer", "scale": "interval", "prompt": "A number", "required": False},
+            "corrected_answer",
+        ],
     )
     samples = [
         make_sample(
@@ -53,10 +56,11 @@ def _world(module_transaction: None) -> World:
         )
         for number in range(1, 7)
     ]
-    batch = world.batch(criteria=("support", "grade", "measure"), overlap=3)
+    batch = world.batch(criteria=("support", "grade", "measure", "corrected_answer"), overlap=3)
     for task in batch.tasks.exclude(annotator=world.ann).select_related("annotator", "sample", "batch"):
         label_all(task, grade=2)
         say(task.annotator, task, "answer", "measure", NUMBERS[0], comment=f"{MARKER} comment")
+        say(task.annotator, task, "answer", "corrected_answer", f"{MARKER} opens at nine.")
         say(
             task.annotator, task, "claim:0", "support", "no", seen=1, comment=f"{MARKER} why",
             evidence=[{"context": 0, "start": 2, "end": 9, "quote": "striped"}],

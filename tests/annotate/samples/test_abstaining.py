@@ -17,10 +17,9 @@ from annotate.core.blindness import SYSTEM
 from annotate.core.errors import Conflict
 from annotate.core.units import UnitCount, units_of
 from annotate.files.export_rows import Annotators, Filters, exported_samples
-from annotate.files.export_samples import SAMPLE_WRITERS
+from annotate.files.export_samples import SAMPLE_WRITERS, sample_rows
 from annotate.files.export_writers import write_jsonl, write_ragas
 from annotate.files.import_queue import run_job
-from annotate.files.sample_rows import samples_of
 from annotate.models import AuditEntry, Criterion, Sample, User
 from annotate.samples.abstaining import set_abstained
 from annotate.samples.claims_write import edit_claims
@@ -278,7 +277,7 @@ def test_samples_as_they_were_imported_come_back_unchanged_whatever_was_decided(
         sample = Sample.objects.get(external_id=name)
         set_abstained(actor=world.alice, project=world.project, sample_id=sample.pk, abstained=abstained)
     file = io.BytesIO()
-    SAMPLE_WRITERS[file_format](samples_of(world.project, None), file)
+    SAMPLE_WRITERS[file_format](sample_rows(world.project, Filters(), file_format), file)
     name = {"ragas": "a.jsonl", "deepeval": "a.json"}.get(file_format, f"a.{file_format}")
     assert _import_samples(world, name, file.getvalue()) == (0, 4)
 

@@ -85,7 +85,7 @@ export function drawFormStep(step, label) {
     button.tabIndex = button === reachable ? 0 : -1;
   }
   const words = made.querySelector("textarea");
-  if (words && words !== document.activeElement) words.value = textShown(label);
+  if (words && words !== document.activeElement) words.value = textShown(step, label);
   const field = made.querySelector("input");
   if (field && field !== document.activeElement) field.value = label?.value ?? "";
   const unsure = made.querySelector("[data-cant-tell]");

@@ -152,13 +152,19 @@ function stepRow(step, before) {
 // Characters of a written answer: the style sheet shows fewer.
 const IN_LIST = 80;
 
+/** What was said, in a word or two. @param {Step} step @param {Label} label */
+function inList(step, label) {
+  if (label.cant_tell) return say("cant_tell");
+  return step.start ? say("corrected") : valueName(step.criterion, label.value).slice(0, IN_LIST);
+}
+
 /** @param {Step} step @param {Map<string, Label>} labels */
 export function drawStepState(step, labels) {
   const label = labels.get(step.key);
   const button = stepButtons.get(step.key);
   button.dataset.done = String(isDone(label));
   button.querySelector(".step-value").replaceChildren(
-    isDone(label) ? bdi(label.cant_tell ? say("cant_tell") : valueName(step.criterion, label.value).slice(0, IN_LIST)) : element("span", { className: "visually-hidden", text: say("open") }),
+    isDone(label) ? bdi(inList(step, label)) : element("span", { className: "visually-hidden", text: say("open") }),
   );
   button.classList.toggle("has-comment", Boolean(label?.comment));
   button.classList.toggle("has-evidence", Boolean(label?.evidence.length));

@@ -2,14 +2,15 @@
  * What there is to decide in a task, in which order, and what is still open. Pure functions.
  *
  * @typedef {{value: unknown, label: string, hotkey?: string, help?: string, meaning?: ""|"pass"|"fail"|"undecided"}} Option
- * @typedef {{key: string, name: string, unit: string, scale: string, prompt: string, help: string, required: boolean, cant_tell: boolean, options: Option[]}} Criterion
+ * @typedef {{key: string, name: string, unit: string, scale: string, prompt: string, help: string, required: boolean, cant_tell: boolean, prefill?: ""|"answer", options: Option[]}} Criterion
  * @typedef {{question: string, answer: string|null, answer_b: string|null, reference: string|null, abstained: boolean|null, contexts: {id: string|null, text: string}[],
  *   claims: import("../base/spans.js").Claim[], key_facts: string[], entities: string[]}} Sample
  * @typedef {{unit: string, criterion: string, value: unknown, cant_tell: string, comment: string, evidence: object[], revision: number, active_ms?: number}} Label
  * @typedef {{id: number, status: string, active_seconds: number, batch: {number: number, name: string, due_date: string|null},
  *   return_message: string, returned_by: string|null, leased?: boolean, sample: Sample, criteria: Criterion[], labels: Label[],
  *   threads?: import("./questions.js").Thread[]}} Task
- * @typedef {{unit: string, kind: string, index: number, number: number, of: number, criterion: Criterion, key: string}} Step
+ * @typedef {{unit: string, kind: string, index: number, number: number, of: number, criterion: Criterion, key: string, start: string}} Step
+ *   `start`: what the field of a written answer holds before anybody wrote.
  */
 
 import { claimOrder } from "../base/spans.js";
@@ -32,7 +33,7 @@ export function stepsOf(task) {
     return order.flatMap((index, place) => {
       const unit = list ? `${kind}:${index}` : kind;
       const where = { unit, kind, index, number: place + 1, of: order.length };
-      return asked.map((criterion) => ({ ...where, criterion, key: stepKey(unit, criterion.key) }));
+      return asked.map((criterion) => ({ ...where, criterion, key: stepKey(unit, criterion.key), start: startOf(criterion, task.sample) }));
     });
   });
 }
@@ -65,11 +66,17 @@ export function firstMissing(steps, labels) {
 /** Whether its answer is the annotator's own words. @param {Criterion} criterion */
 export const isText = (criterion) => criterion.scale === "text";
 
-/** What a field shows of a label that is text. @param {Label|undefined} label */
-export const textShown = (label) => String(label?.value ?? "");
+/** @param {Criterion} criterion @param {Sample} sample */
+const startOf = (criterion, sample) => (criterion.prefill === "answer" ? (sample.answer ?? "") : "");
 
-/** The value that the words in the field are: null for none. @param {string} words */
-export const textValue = (words) => (words.trim() ? words : null);
+/** What a field shows of a label that is text. @param {Step} step @param {Label|undefined} label */
+export const textShown = (step, label) => String(label?.value ?? step.start);
+
+/** The text as a field holds it. @param {string} text */
+export const inLines = (text) => text.replace(/\r\n?/g, "\n");
+
+/** The value that the words in the field are: null for none, and for what it started with (annotate.core.texts.same_words). @param {Step} step @param {string} words */
+export const textValue = (step, words) => (words.trim() && inLines(words).trim() !== inLines(step.start).trim() ? words : null);
 
 /** @returns {{done: number, total: number, missing: number}} */
 export function tally(steps, labels) {

@@ -2,6 +2,7 @@
 
 import { byId } from "../base/dom.js";
 import { formTexts } from "./form.js";
+import { Prefilled } from "./prefilled.js";
 import { isText, textShown, textValue } from "./steps.js";
 import { TypedField } from "./typed-field.js";
 
@@ -17,6 +18,7 @@ export class Written {
     this.on = on;
     this.field = byId("text");
     this.typed = this.#field(this.field, on.step);
+    this.prefilled = this.#prefilled(this.field, this.typed, () => on.task() && on.step());
     this.field.addEventListener("keydown", (event) => event.key === "Escape" && this.field.blur());
   }
 
@@ -25,20 +27,29 @@ export class Written {
     return new TypedField(field, { inHand, save: (about, words) => this.#save(about, words) });
   }
 
+  #prefilled(field, typed, step) {
+    return new Prefilled(field, { step, restored: () => typed.save() });
+  }
+
   #save(step, words) {
-    const value = textValue(words);
+    const value = textValue(step, words);
     if (value !== (this.on.label(step)?.value ?? null)) this.on.say(step, value);
   }
 
   /** @param {Step} step in hand */
   draw(step) {
     byId("text-block").hidden = !isText(step.criterion);
-    if (isText(step.criterion)) this.typed.draw(step.key, textShown(this.on.label(step)));
+    if (isText(step.criterion)) this.typed.draw(step.key, textShown(step, this.on.label(step)));
+    this.prefilled.draw();
   }
 
   /** The cards were drawn anew. */
   bindCards() {
-    this.#cards = formTexts().map(([step, field]) => this.#field(field, () => step));
+    this.#cards = formTexts().map(([step, field]) => {
+      const typed = this.#field(field, () => step);
+      this.#prefilled(field, typed, () => step).draw();
+      return typed;
+    });
   }
 
   #all() {
