@@ -171,7 +171,7 @@ TEMPLATES = [
                 "django.contrib.auth.context_processors.auth",
                 "django.contrib.messages.context_processors.messages",
             ],
-            "builtins": ["frontend.base.spelling"],
+            "builtins": ["frontend.base.spelling", "frontend.base.icons"],
         },
     },
 ]
@@ -408,6 +408,11 @@ STATIC_URL = "/static/"
 STATIC_ROOT = env.folder("STATIC_ROOT", DATA_DIR / "static")
 # Each room of the front end has its own scripts and style sheets.
 STATICFILES_DIRS = sorted((BASE_DIR / "frontend").glob("*/static"))
+STATICFILES_FINDERS = [
+    "django.contrib.staticfiles.finders.FileSystemFinder",
+    "django.contrib.staticfiles.finders.AppDirectoriesFinder",
+    "config.icons.IconsFinder",
+]
 STORAGES = {
     "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
     "staticfiles": {"BACKEND": "config.staticfiles.BundledManifestStorage"},

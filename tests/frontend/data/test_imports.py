@@ -100,7 +100,7 @@ def test_a_file_that_is_none_gets_a_sentence(content: bytes, alice: User, projec
 def test_importing_is_offered_where_it_can_work(content: bytes, offered: bool, alice: User, project: Project) -> None:
     client = as_user(alice)
     reply = client.get(send(client, content))
-    assert ('type="submit">Import<' in reply.content.decode()) == offered
+    assert ("</svg>Import</button>" in reply.content.decode()) == offered
     assert ("Fix the file and upload it again." in reply.content.decode()) != offered
 
 
