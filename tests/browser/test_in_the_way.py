@@ -154,6 +154,19 @@ def test_the_question_is_whole_where_its_claim_takes_two_lines(set_table: SetTab
     assert cut_off(page, ".ws-asked") <= 0
 
 
+def test_in_a_window_at_200_percent_options_and_buttons_are_whole(set_table: SetTable) -> None:
+    """As 1600 × 1200 pixels leave it."""
+    low, answer = {"viewport": {"width": 800, "height": 600}}, f"{LONG} We open at nine."
+    page = set_table(criteria=[HELPED, CORRECT], answer=answer, claims=claims_in(answer, LONG), browser=low).page
+    assert cut_off(page, "#options") <= 0
+    for part in ("#options .option", "#cant-tell", "#skip", "#submit"):
+        for one in page.locator(part).all():
+            at = one.bounding_box()
+            assert at is not None
+            assert at["x"] + at["width"] <= 800, part
+            assert at["y"] + at["height"] <= 600, part
+
+
 def test_the_keys_fit_into_a_laptops_window(set_table: SetTable) -> None:
     page = set_table(browser=LAPTOP).page
     page.keyboard.press("?")
