@@ -10,6 +10,7 @@ from typing import Any
 
 from celery import shared_task
 
+from annotate.batches import audits_make
 from annotate.files import releases
 from annotate.projects import deletion
 from annotate.tasks.mail import send_batch_opened, send_task_returned
@@ -27,6 +28,12 @@ def note_download(release_id: int, actor_id: int, at: str) -> None:
 def look_for_deletions() -> None:
     """Asked for when a deletion begins, and by every worker each few seconds (config.celery)."""
     deletion.look_for_deletions()
+
+
+@shared_task(name="annotate.tasks.look_for_audits")
+def look_for_audits() -> None:
+    """Asked for by every worker each minute (config.celery)."""
+    audits_make.look_for_audits()
 
 
 @shared_task(name="annotate.tasks.mail_batch_opened", bind=True, max_retries=len(_MAIL_RETRIES))

@@ -69,6 +69,7 @@ class Look(bootsteps.StartStopStep):
         for task, seconds in (
             ("judges.tasks.look_for_runs", settings.RUNS_LOOK_SECONDS),
             ("annotate.tasks.look_for_deletions", settings.DELETIONS_LOOK_SECONDS),
+            ("annotate.tasks.look_for_audits", settings.AUDITS_LOOK_SECONDS),
             ("judges.tasks.look_for_reports", settings.REPORTS_LOOK_SECONDS),
         ):
             self._look(task, seconds)

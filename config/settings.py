@@ -299,6 +299,8 @@ CELERY_TIMEZONE = "UTC"
 RUNS_LOOK_SECONDS = 5.0
 # And for projects that are to be deleted.
 DELETIONS_LOOK_SECONDS = 5.0
+# And for audit schedules whose date has come.
+AUDITS_LOOK_SECONDS = 60.0
 # And how often for reports that are out of date; so long after the last change they are made anew, or never (0).
 REPORTS_LOOK_SECONDS = 60.0
 REPORTS_AFTER_MINUTES = env.number("REPORTS_AFTER_MINUTES", 5, low=0, high=10_080)

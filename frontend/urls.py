@@ -6,8 +6,8 @@ from django.urls import include, path
 from frontend.account import views as account
 from frontend.adjudicate import dispute, disputes
 from frontend.base.help import document
+from frontend.batches import audits, gold
 from frontend.batches import edit as edit_batch
-from frontend.batches import gold
 from frontend.batches import views as batches
 from frontend.data import claims, files, sample_list, samples
 from frontend.judges import canaries, edit, endpoints, lab, proposals, run_start, runs
@@ -55,6 +55,13 @@ project_patterns = [
     path("batches/", batches.batches, name="batches"),
     path("batches/new/", batches.new, name="batch-new"),
     path("batches/new/preview/", batches.preview, name="batch-preview"),
+    path("batches/audits/", audits.schedules, name="audits"),
+    path("batches/audits/new/", audits.new, name="audits-new"),
+    path("batches/audits/new/preview/", audits.preview, name="audits-preview"),
+    path("batches/audits/<int:schedule_id>/", audits.schedule, name="audits-one"),
+    path("batches/audits/<int:schedule_id>/edit/", audits.edit, name="audits-edit"),
+    path("batches/audits/<int:schedule_id>/edit/preview/", audits.edit_preview, name="audits-edit-preview"),
+    path("batches/audits/<int:schedule_id>/<slug:step>/", audits.step, name="audits-step"),
     path("batches/<int:number>/", batches.batch, name="batch"),
     path("batches/<int:number>/edit/", edit_batch.edit, name="batch-edit"),
     path("batches/<int:number>/edit/preview/", edit_batch.preview, name="batch-edit-preview"),

@@ -72,7 +72,7 @@ class BatchesView(ProjectAPIView):
         """
         given = {
             **data,
-            "criteria": _criteria(self.project, data["criteria"]),
+            "criteria": criteria_keyed(self.project, data["criteria"]),
             "annotators": people_of(self.project, data["annotators"]),
         }
         return create_batch(project=self.project, created_by=self.user, **{"selection": {"method": "all"}, **given})
@@ -105,7 +105,7 @@ class BatchView(ProjectAPIView):
         """
         batch = one_batch(self.project, number)
         if "criteria" in data:
-            data["criteria"] = _criteria(self.project, data["criteria"])
+            data["criteria"] = criteria_keyed(self.project, data["criteria"])
         if "annotators" in data:
             data["annotators"] = people_of(self.project, data["annotators"])
         return edit_batch(actor=self.user, batch=batch, **data)
@@ -195,7 +195,7 @@ class CameView(ProjectAPIView):
         return how_labelled(criterion)
 
 
-def _criteria(project: Project, keys: list[str]) -> list[Criterion]:
+def criteria_keyed(project: Project, keys: list[str]) -> list[Criterion]:
     found = {criterion.key: criterion for criterion in current_criteria(project)}
     unknown = [key for key in keys if key not in found]
     if unknown:

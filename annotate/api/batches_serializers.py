@@ -41,7 +41,8 @@ class Selection(Checked, Shape, required="method"):
     note = s.CharField(help_text="Why the samples of a list were chosen.")
     came = s.CharField(
         help_text="drawn, with known chances; or how the samples were chosen: filter, or of a list, where you may say "
-        "it, by_hand (if you don't), triage, flipped, disputed, flagged or returned; renewed: labels given anew."
+        "it, by_hand (if you don't), triage, flipped, disputed, flagged or returned; renewed: labels given anew; "
+        "audit: at random among new samples, by an audit schedule."
     )
 
     def accepts(self, value: Any) -> bool:

@@ -1,6 +1,6 @@
 from django.urls import path, re_path
 
-from annotate.api import account, batches, files, projects, samples, tasks, threads, verdicts
+from annotate.api import account, audits, batches, files, projects, samples, tasks, threads, verdicts
 
 P = "projects/<slug:slug>/"
 
@@ -45,6 +45,8 @@ urlpatterns = [
     path(P + "threads/<int:thread_id>/read/", threads.ThreadReadView.as_view()),
     path(P + "threads/<int:thread_id>/close/", threads.ThreadCloseView.as_view()),
     path(P + "threads/<int:thread_id>/reopen/", threads.ThreadReopenView.as_view()),
+    path(P + "audit-schedules/", audits.AuditSchedulesView.as_view()),
+    path(P + "audit-schedules/<int:schedule_id>/", audits.AuditScheduleView.as_view()),
     path(P + "flags/", tasks.FlagsView.as_view()),
     path(P + "flags/<int:flag_id>/resolve/", tasks.FlagResolveView.as_view()),
     path(P + "batches/<int:number>/extend/", batches.BatchExtendView.as_view()),

@@ -26,7 +26,7 @@ from annotate.models.batch import (
 from annotate.models.label import DECIDED_METHODS
 from annotate.samples.read import asked_by
 
-_WAITING = (BatchStatus.DRAFT, *RUNNING_BATCH_STATUSES)
+WAITING = (BatchStatus.DRAFT, *RUNNING_BATCH_STATUSES)
 # How a planned draw is stored: its samples are labelled in random order.
 _PLANNED = "list"
 
@@ -36,9 +36,7 @@ def unlabelled_samples(criterion: Criterion) -> QuerySet[Sample]:
     still to be labelled."""
     samples = asked_by(Sample.objects.filter(project_id=criterion.project_id), criterion)
     labels = counting_labels().filter(criterion=criterion, sample=OuterRef("pk"))
-    waiting = BatchSample.objects.filter(
-        sample=OuterRef("pk"), batch__status__in=_WAITING, batch__criteria=criterion.pk
-    )
+    waiting = BatchSample.objects.filter(sample=OuterRef("pk"), batch__status__in=WAITING, batch__criteria=criterion.pk)
     return samples.filter(~Exists(labels), ~Exists(waiting))
 
 

@@ -5,19 +5,18 @@ from __future__ import annotations
 
 import random
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
 from typing import Any
 
-from django.db.models import QuerySet
 from django.utils.translation import gettext as _
 
 from annotate.core.errors import Invalid
 from annotate.core.rows import next_position
 from annotate.core.texts import check_json, is_storable
-from annotate.models import Batch, BatchSample, Project, Sample
+from annotate.models import Batch, BatchSample, Project
 from annotate.models.batch import CHOSEN_BY_PEOPLE, Came
-from annotate.samples.read import asked_keys, groups_of, sample_tags, samples_keyed, samples_named
+from annotate.samples.read import asked_keys, groups_of, matching_samples, sample_tags, samples_keyed, samples_named
 
 SELECTION_METHODS = ("all", "filter", "random", "list")
 _SELECTION_FIELDS = {"method", "filter", "n", "seed", "came"}
@@ -42,7 +41,9 @@ class Choice:
         return {} if self.chance is None else dict.fromkeys(self.keys, (self.chance, 1))
 
 
-def choose_samples(*, project: Project, selection: Mapping[str, Any]) -> Choice:
+def choose_samples(*, project: Project, selection: Mapping[str, Any], among: Set[int] | None = None) -> Choice:
+    """among: the primary keys of the samples that an audit draws from (annotate.batches.audits_make): those that are
+    drawn stand for no others of the project."""
     method = selection.get("method", "all")
     if method not in SELECTION_METHODS:
         said = _("selection: method “%(method)s” must be one of %(known)s.")
@@ -58,15 +59,16 @@ def choose_samples(*, project: Project, selection: Mapping[str, Any]) -> Choice:
         raise Invalid("bad_filter", _("filter: must be an object of metadata keys and values."))
     if method == "filter" and not conditions:
         raise Invalid("bad_filter", _("Select at least one metadata value to filter by."))
-    samples = _matching(project, conditions)
-    keys = list(samples.order_by("id").values_list("id", flat=True))
-    stored: dict[str, Any] = {"method": method, "came": Came.FILTER if conditions else Came.DRAWN}
+    samples = matching_samples(project, conditions)
+    keys = [key for key in samples.order_by("id").values_list("id", flat=True) if among is None or key in among]
+    came = Came.AUDIT if among is not None else Came.FILTER if conditions else Came.DRAWN
+    stored: dict[str, Any] = {"method": method, "came": came}
     if selection.get("came", stored["came"]) != stored["came"]:
         raise Invalid("bad_came", _("came: allowed only if the samples are given as a list."))
     if conditions:
         stored["filter"] = dict(conditions)
     if method != "random":
-        return Choice(keys, stored, None if conditions else 1.0)
+        return Choice(keys, stored, 1.0 if came == Came.DRAWN else None)
     n = selection.get("n")
     if not isinstance(n, int) or isinstance(n, bool) or n < 1:
         raise Invalid("bad_n", _("Number of samples to draw: must be a whole number, at least 1."))
@@ -79,7 +81,7 @@ def choose_samples(*, project: Project, selection: Mapping[str, Any]) -> Choice:
     check_seed(seed)
     groups = _in_groups(project, keys)
     drawn = random.Random(seed).sample(groups, max(1, round(n * len(groups) / len(keys))))
-    chance = None if conditions else len(drawn) / len(groups)
+    chance = len(drawn) / len(groups) if came == Came.DRAWN else None
     return Choice(sorted(key for group in drawn for key in group), {**stored, "n": n, "seed": seed}, chance)
 
 
@@ -117,20 +119,6 @@ def _listed(project: Project, selection: Mapping[str, Any]) -> Choice:
         raise Invalid("unknown_sample", said % {"name": unknown[0][:80], "more": len(unknown) - 1})
     stored = {"method": "list", "n": len(found), "came": came} | ({"note": note} if note else {})
     return Choice(list(found.values()), stored, None)
-
-
-def _matching(project: Project, conditions: Mapping[str, Any]) -> QuerySet[Sample]:
-    """Samples whose metadata contain the given values. Containment takes no operators, so names can't reach columns."""
-    samples = Sample.objects.filter(project=project)
-    for key, value in conditions.items():
-        if not isinstance(key, str) or not isinstance(value, str | int | float | bool):
-            raise Invalid("bad_filter", _("filter: each value must be text, a number, true or false."))
-        check_json({key: value})
-        if key == "pipeline_version":
-            samples = samples.filter(pipeline_version=str(value))
-        else:
-            samples = samples.filter(metadata__contains={key: value})
-    return samples
 
 
 def new_seed() -> int:

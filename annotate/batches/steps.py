@@ -28,9 +28,9 @@ from annotate.tasks.moving import at_work, lock_samples, lock_takers, settle_bat
 from annotate.tasks.write import HandedOn, hand_on_of_the_gone
 
 
-def open_batch(*, batch: Batch, actor: User | None = None) -> Batch:
+def open_batch(*, batch: Batch, actor: User | None = None, schedule: str = "") -> Batch:
     """Makes the tasks: as many for each sample as its overlap says, for different people; shared out now, or free in
-    the queue."""
+    the queue. schedule: the audit schedule that does it, in place of an actor."""
     with transaction.atomic():
         batch = locked(batch, BatchStatus.DRAFT)
         annotators = list(batch.annotators.order_by("id"))
@@ -45,7 +45,8 @@ def open_batch(*, batch: Batch, actor: User | None = None) -> Batch:
         make_tasks(batch, _asked(batch, samples), tags_of)
         _set(batch, status=BatchStatus.OPEN, opened_at=timezone.now())
         batch_opened(batch)
-        note_batch(actor, batch, "opened", tasks=batch.tasks.count())
+        said = {"schedule": schedule} if schedule else {}
+        note_batch(actor, batch, "opened", tasks=batch.tasks.count(), **said)
     return batch
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
 from datetime import date
 from math import ceil
@@ -45,6 +45,8 @@ def create_batch(
     settle_share: float | None = None,
     settle_votes: int | None = None,
     single_labels: bool = False,
+    among: Set[int] | None = None,
+    schedule: str = "",
 ) -> Batch:
     """A draft; `open_batch` makes the tasks.
 
@@ -63,6 +65,7 @@ def create_batch(
     single_labels: whether the label of one person settles a unit, by the word of `created_by`; it can be said later
     (annotate.batches.steps.count_single_labels).
     settle_share, settle_votes: with the consensus "threshold", what share of at least how many votes settles a unit.
+    among, schedule: of an audit (annotate.batches.audits_make), which samples it draws from, and what made it.
     """
     given = check_settings(
         project,
@@ -78,7 +81,7 @@ def create_batch(
         check_seed(seed)
         if selection.get("method") == "random" and selection.get("seed") is None:
             selection = {**selection, "seed": seed}
-    choice = choose_samples(project=project, selection=selection)
+    choice = choose_samples(project=project, selection=selection, among=among)
     chosen, stored = choice.keys, choice.stored
     if not chosen:
         raise Invalid("no_samples", _("No samples match this selection."))
@@ -97,7 +100,8 @@ def create_batch(
         store_settings(batch, given, by=created_by)
         add_samples(batch, chosen, chances=by_sample)
         people = [user.username for user in annotators]
-        said = {"single_labels_count": True} if single_labels else {}
+        said: dict[str, Any] = {"single_labels_count": True} if single_labels else {}
+        said |= {"schedule": schedule} if schedule else {}
         note_batch(created_by, batch, "created", samples=len(chosen), people=people, **said)
     return batch
 

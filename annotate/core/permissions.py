@@ -32,6 +32,8 @@ ROLES_FOR: dict[str, frozenset[str]] = {
     "import.run": _ADMIN,
     "batches.read": _STAFF,
     "batches.change": _ADMIN,
+    "schedules.read": _STAFF,  # of audits
+    "schedules.change": _ADMIN,
     "tasks.return": _STAFF,
     "gold.read": _ADMIN,  # known answers: who is measured by them must not see them
     "gold.change": _ADMIN,

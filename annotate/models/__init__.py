@@ -1,4 +1,5 @@
 from annotate.models.account import ApiToken, Attempts, PasswordReset
+from annotate.models.audit import AuditSchedule, ScheduledAudit
 from annotate.models.batch import Batch, BatchCriterion, BatchSample, DeclaredDraw, Task
 from annotate.models.label import GoldAnswer, Label, LabelEvent, LessonRead, Verdict, VerdictEvent
 from annotate.models.project import AuditEntry, Criterion, Flag, Invite, Membership, Project, Rater, User
@@ -11,6 +12,7 @@ __all__ = [
     "ApiToken",
     "Attempts",
     "AuditEntry",
+    "AuditSchedule",
     "Batch",
     "BatchCriterion",
     "BatchSample",
@@ -32,6 +34,7 @@ __all__ = [
     "Release",
     "Sample",
     "SavedView",
+    "ScheduledAudit",
     "Task",
     "Thread",
     "ThreadMessage",

@@ -20,6 +20,7 @@ from django.utils.translation import gettext as _
 from annotate.core.blindness import Reader, may_know_names, samples_still_to_label
 from annotate.core.errors import Invalid
 from annotate.core.rows import Row, fetch_all
+from annotate.core.texts import check_json
 from annotate.core.units import LISTED_KINDS, UnitCount, asks_any, is_dropped
 from annotate.models import Criterion, Flag, Project, Sample, User
 from annotate.models.project import UnitKind
@@ -28,6 +29,20 @@ from annotate.models.project import UnitKind
 def samples_named(project: Project, names: Collection[str]) -> QuerySet[Sample]:
     """Those with these ids of their own; of an id that the project doesn't have, none."""
     return Sample.objects.filter(project=project).extra(where=["external_id = ANY(%s)"], params=[sorted(names)])
+
+
+def matching_samples(project: Project, conditions: Mapping[str, Any]) -> QuerySet[Sample]:
+    """Samples whose metadata contain the given values. Containment takes no operators, so names can't reach columns."""
+    samples = Sample.objects.filter(project=project)
+    for key, value in conditions.items():
+        if not isinstance(key, str) or not isinstance(value, str | int | float | bool):
+            raise Invalid("bad_filter", _("filter: each value must be text, a number, true or false."))
+        check_json({key: value})
+        if key == "pipeline_version":
+            samples = samples.filter(pipeline_version=str(value))
+        else:
+            samples = samples.filter(metadata__contains={key: value})
+    return samples
 
 
 def groups_of(project: Project, names: Collection[str] | None = None) -> dict[str, str]:

@@ -66,6 +66,13 @@ NOTED = {
         "stopped single labels from resolving units of batch %(number)s, “%(subject)s”."
     ),
     "batch.extended": gettext_noop("extended batch %(number)s, “%(subject)s”."),
+    "schedule.created": gettext_noop("set up the audit schedule “%(subject)s”; first batch on %(on)s."),
+    "schedule.changed": gettext_noop("changed the audit schedule “%(subject)s”: %(fields)s."),
+    "schedule.paused": gettext_noop("paused the audit schedule “%(subject)s”."),
+    "schedule.resumed": gettext_noop("resumed the audit schedule “%(subject)s”."),
+    "schedule.ended": gettext_noop("ended the audit schedule “%(subject)s”."),
+    "schedule.empty": gettext_noop("found no new samples on %(on)s and made no batch."),
+    "schedule.stuck": gettext_noop("could not make a batch (%(code)s)."),
     "task.returned": gettext_noop("sent a task back (%(subject)s): %(message)s"),
     "task.reassigned": gettext_noop("reassigned a task to %(to)s (%(subject)s); before: %(of)s."),
     "task.released": gettext_noop("released a task of %(of)s (%(subject)s)."),
@@ -147,6 +154,7 @@ KIND_LABELS = {
     "report": gettext_lazy("Reports"),
     "run": gettext_lazy("Runs"),
     "sample": gettext_lazy("Abstentions"),
+    "schedule": gettext_lazy("Audit schedules"),
     "task": gettext_lazy("Tasks"),
     "tasks": gettext_lazy("Tasks reassigned"),
     "thread": gettext_lazy("Annotator questions"),
@@ -186,6 +194,15 @@ FIELDS = {
     "passes": gettext_noop("options that pass"),
     "required": gettext_noop("required"),
     "cant_tell": gettext_noop("“can’t tell”"),
+    "weeks": gettext_noop("frequency"),
+    "weekday": gettext_noop("weekday"),
+    "samples": gettext_noop("samples"),
+    "conditions": gettext_noop("metadata filter"),
+    "overlap": gettext_noop("annotators per sample"),
+    "days": gettext_noop("days until due"),
+    "opens": gettext_noop("opening"),
+    "criteria": gettext_noop("criteria"),
+    "annotators": gettext_noop("annotators"),
     "base_url": gettext_noop("address"),
     "key": gettext_noop("key"),
     "requests_per_minute": gettext_noop("requests per minute"),
@@ -215,7 +232,11 @@ _UNITS = {
 
 
 def who(row: Happening) -> str:
-    return row.actor.name if row.actor else (_("Consensus rule") if row.log == VERDICTS else _("Command line"))
+    if row.actor:
+        return row.actor.name
+    if "schedule" in row.details:
+        return _("Audit schedule “%(name)s”") % {"name": row.details["schedule"]}
+    return _("Consensus rule") if row.log == VERDICTS else _("Command line")
 
 
 def sentence(row: Happening, names: Mapping[str, str], *, of_unit: bool = False) -> str:

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from typing import Any, cast
 
 from django import forms
@@ -55,8 +56,9 @@ class WhoLabelsForm(forms.Form):
 
     def __init__(self, project: Project, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        # For the browser's calendar; the service decides.
-        self.fields["due_date"].widget.attrs["min"] = earliest_due_date().isoformat()
+        if "due_date" in self.fields:
+            # For the browser's calendar; the service decides.
+            self.fields["due_date"].widget.attrs["min"] = earliest_due_date().isoformat()
         offer_members(self.fields["annotators"], project)
 
 
@@ -81,7 +83,51 @@ class DrawnBatchForm(WhoLabelsForm):
         self.data = typed
 
 
-class BatchForm(WhoLabelsForm):
+class QuestionsForm(WhoLabelsForm):
+    """What is asked as well, and metadata that samples must have.
+
+    conditions: such metadata as they were chosen before, which are offered also where few samples have them now.
+    """
+
+    criteria = forms.ModelMultipleChoiceField(
+        label=_("Criteria"),
+        queryset=Criterion.objects.none(),
+        widget=forms.CheckboxSelectMultiple,
+        error_messages={"required": _("Select at least one criterion.")},
+    )
+
+    def __init__(
+        self, project: Project, *args: Any, conditions: Mapping[str, Any] | None = None, **kwargs: Any
+    ) -> None:
+        super().__init__(project, *args, **kwargs)
+        before = dict(conditions or {})
+        self.known = known_metadata(project)
+        self.known += [KnownKey(key) for key in before if key not in {known.key for known in self.known}]
+        for index, known in enumerate(self.known):
+            self.fields[f"meta_{index}"] = _metadata_field(known, before)
+        criteria = self.fields["criteria"]
+        criteria.queryset = current_criteria(project)  # type: ignore[attr-defined]
+        criteria.label_from_instance = _with_unit  # type: ignore[attr-defined]
+        criteria.initial = [criterion.pk for criterion in criteria.queryset]  # type: ignore[attr-defined]
+
+    def metadata_fields(self) -> list[forms.BoundField]:
+        return [self[f"meta_{index}"] for index in range(len(self.known))]
+
+    def conditions(self) -> dict[str, Any]:
+        """Of a valid form."""
+        given = self.cleaned_data
+        return {
+            known.key: json.loads(given[f"meta_{index}"])
+            for index, known in enumerate(self.known)
+            if given[f"meta_{index}"]
+        }
+
+    def differs(self, *names: str) -> bool:
+        """Whether a part of the page with these fields has something to be seen."""
+        return self.is_bound and any(name in self.errors or name in self.changed_data for name in names)
+
+
+class BatchForm(QuestionsForm):
     """Name, people and overlap are all that has to be given; the rest has the values that suit most batches.
 
     chosen: the samples that were selected in the list of samples, which are the batch's unless another method is taken.
@@ -95,12 +141,6 @@ class BatchForm(WhoLabelsForm):
         max_value=MAX_SEED,
         required=False,
         help_text=_("The same seed draws the same samples. Leave empty to generate one."),
-    )
-    criteria = forms.ModelMultipleChoiceField(
-        label=_("Criteria"),
-        queryset=Criterion.objects.none(),
-        widget=forms.CheckboxSelectMultiple,
-        error_messages={"required": _("Select at least one criterion.")},
     )
     overlap_percent = _percent(
         _("Samples with that many annotators (%)"),
@@ -183,37 +223,24 @@ class BatchForm(WhoLabelsForm):
         if chosen is not None:
             method = self.fields["method"]
             method.choices, method.initial = [(CHOSEN, chosen.label()), *METHODS], CHOSEN  # type: ignore[attr-defined]
-        self.known = known_metadata(project)
-        for index, known in enumerate(self.known):
-            self.fields[f"meta_{index}"] = _metadata_field(known)
-        criteria = self.fields["criteria"]
-        criteria.queryset = current_criteria(project)  # type: ignore[attr-defined]
-        criteria.label_from_instance = _with_unit  # type: ignore[attr-defined]
-        criteria.initial = [criterion.pk for criterion in criteria.queryset]  # type: ignore[attr-defined]
         keys = [known.key for known in self.known]
         self.fields["tag_key"].choices = [("", _("none required")), *((key, metadata_key(key)) for key in keys)]  # type: ignore[attr-defined]
-
-    def metadata_fields(self) -> list[forms.BoundField]:
-        return [self[f"meta_{index}"] for index in range(len(self.known))]
 
     # Parts of the page that are folded away are open when there is something to see in them.
 
     def opens_samples(self) -> bool:
-        return self.chosen is not None or self._differs(
+        return self.chosen is not None or self.differs(
             "method", "n", "seed", *(f"meta_{index}" for index in range(len(self.known)))
         )
 
     def opens_criteria(self) -> bool:
-        return self._differs("criteria")
+        return self.differs("criteria")
 
     def opens_options(self) -> bool:
-        return self._differs(
+        return self.differs(
             "due_date", "strategy", "lease_minutes", "overlap_percent", "consensus", "settle_percent", "settle_votes",
             "single_labels", "tag_key", "gold_percent", "gold_feedback", "repeat_percent",
         )  # fmt: skip
-
-    def _differs(self, *names: str) -> bool:
-        return self.is_bound and any(name in self.errors or name in self.changed_data for name in names)
 
     def options(self) -> dict[str, Any]:
         """What annotate.batches.write.create_batch takes beside the samples."""
@@ -240,12 +267,7 @@ class BatchForm(WhoLabelsForm):
             return self.chosen.selection()
         if given["method"] == "all":
             return {"method": "all"}
-        conditions = {
-            known.key: json.loads(given[f"meta_{index}"])
-            for index, known in enumerate(self.known)
-            if given[f"meta_{index}"]
-        }
-        selection: dict[str, Any] = {"method": given["method"], "filter": conditions}
+        selection: dict[str, Any] = {"method": given["method"], "filter": self.conditions()}
         if given["method"] == "random":
             selection |= {"n": given["n"], "seed": given["seed"]}
         return selection
@@ -255,10 +277,14 @@ def _with_unit(criterion: Criterion) -> str:
     return gettext("%(name)s (%(what)s)") % {"name": criterion.name, "what": criterion.get_unit_display().lower()}
 
 
-def _metadata_field(known: KnownKey) -> forms.ChoiceField:
-    choices: list[tuple[str, Any]] = [("", _("any"))]
-    choices += [(json.dumps(value.value), f"{value.shown} ({value.samples})") for value in known.values]
-    return forms.ChoiceField(label=metadata_key(known.key), choices=choices, required=False)
+def _metadata_field(known: KnownKey, before: Mapping[str, Any]) -> forms.ChoiceField:
+    offered = {json.dumps(value.value): f"{value.shown} ({value.samples})" for value in known.values}
+    initial = ""
+    if known.key in before:
+        initial = json.dumps(before[known.key])
+        offered.setdefault(initial, str(before[known.key]))
+    choices: list[tuple[str, Any]] = [("", _("any")), *offered.items()]
+    return forms.ChoiceField(label=metadata_key(known.key), choices=choices, required=False, initial=initial)
 
 
 # Of the choice of people: the tasks that no annotator has yet.

@@ -16,6 +16,7 @@ from django.utils.http import urlencode
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
+from annotate.batches.audits_read import stuck_schedules
 from annotate.batches.read import batch_criteria, batch_skips, left_out, open_flags, unfinished
 from annotate.batches.steps import (
     close_batch,
@@ -75,7 +76,12 @@ DONE = Q(tasks__status__in=[TaskStatus.SUBMITTED, TaskStatus.SKIPPED])
 @project_view("batches", get="batches.read")
 def batches(page: ProjectPage) -> HttpResponse:
     rows = page.project.batches.annotate(total=Count("tasks"), done=Count("tasks", filter=DONE))
-    return page.render("batches/batches.html", {"rows": rows, "may_change": page.may("batches.change")})
+    context = {
+        "rows": rows,
+        "may_change": page.may("batches.change"),
+        "stuck": stuck_schedules(page.project) if page.may("schedules.change") else 0,
+    }
+    return page.render("batches/batches.html", context)
 
 
 @project_view("batches", get="batches.change", post="batches.change")

@@ -19,6 +19,7 @@ from django.utils.translation import gettext_noop, ngettext
 
 import alignment
 from annotate.api.serializers import whole_number
+from annotate.batches.audits_read import is_audited
 from annotate.core.errors import Invalid, Refusal
 from annotate.core.rows import first_or_raise
 from annotate.core.scales import as_number
@@ -324,6 +325,7 @@ def _certificate(page: ProjectPage, criterion: Criterion, judge: str, dimension:
         "ended": None if held.ended is None else held.ended[1],
         # Where it is why the certificate has ended, that is said above.
         "drift": "" if held.drift is None or held.ended else drift_sentence(held.drift),
+        "audits_url": _audits_url(page, criterion, held),
         "drift_left_out": 0 if held.drift is None else held.drift.chosen,
         "gate": gated,
         "gate_markdown": None if gated is None else gate_markdown(gated),
@@ -331,6 +333,14 @@ def _certificate(page: ProjectPage, criterion: Criterion, judge: str, dimension:
         "bar": bar,
         "wrong_bar": wrong_bar,
     }
+
+
+def _audits_url(page: ProjectPage, criterion: Criterion, held: Standing) -> str:
+    """Where to have labels come in that show drift, while nothing sees to it."""
+    is_watched = held.drift is not None and held.drift.certified is not None and not held.ended
+    if not is_watched or not page.may("schedules.change") or is_audited(page.project, criterion.key):
+        return ""
+    return f"{page.url('audits-new')}?{urlencode({'criterion': criterion.key})}"
 
 
 def _gated(page: ProjectPage, held: Standing) -> tuple[Gate | None, str | None, str]:

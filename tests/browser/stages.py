@@ -4,13 +4,18 @@ is told of runs."""
 from __future__ import annotations
 
 import uuid
+from datetime import timedelta
 from decimal import Decimal
 from typing import Any
 
+from django.utils import timezone
+
+from annotate.batches.audits_make import make_audit
+from annotate.batches.audits_write import create_schedule
 from annotate.batches.gold import import_gold
 from annotate.batches.steps import close_batch, open_batch, pause_batch, start_adjudication
 from annotate.core.units import units_of
-from annotate.models import Batch, Project, Sample, Task, User, Verdict
+from annotate.models import AuditSchedule, Batch, Project, Sample, Task, User, Verdict
 from annotate.models.batch import ConsensusRule, Purpose
 from annotate.projects.write import create_project, set_member
 from annotate.samples.read import samples_named
@@ -160,6 +165,21 @@ def _task(batch: Batch, user: User) -> Task:
 
 
 LONG = "w" * 90
+
+
+def audit_stages(project: Project, alma: User, *people: User) -> dict[str, int]:
+    """A schedule with a history, and one that can't make its batch."""
+    given: dict[str, Any] = {
+        "project": project, "actor": alma, "today": timezone.localdate(), "samples": 4, "opens": False,
+        "criteria": list(project.criteria.filter(key="support", is_current=True)), "annotators": list(people),
+    }  # fmt: skip
+    audits = create_schedule(name="Weekly audit", **given)
+    for week in range(2):
+        make_audit(audits.pk, today=audits.next_on + timedelta(weeks=week))
+    stuck = create_schedule(name="x" * 180, **given)
+    problem = {"code": "too_few_annotators", "there": 1, "needed": 2, "gone": ["n" * 90]}
+    AuditSchedule.objects.filter(pk=stuck.pk).update(problem=problem)
+    return {"audits": audits.pk, "stuck": stuck.pk}
 
 
 def judge_stages(project: Project, user: User) -> dict[str, int]:

@@ -34,7 +34,7 @@ from judges.reports.links import create_link
 from judges.reports.write import freeze_report
 from tests.annotate.factories import make_batch
 from tests.browser.accessibility import NARROW, WIDE, bring_axe, low_contrast, problems, sticking_out, unseen_focus
-from tests.browser.stages import Stages, canary_stages, judge_stages, trial_stages
+from tests.browser.stages import Stages, audit_stages, canary_stages, judge_stages, trial_stages
 from tests.pages import pages_of
 
 if TYPE_CHECKING:
@@ -109,6 +109,14 @@ PAGES = [
     ("alma", "/p/bare/batches/"),
     ("alma", "/p/demo/batches/new/"),
     ("alma", "/p/bare/batches/new/"),
+    ("alma remy", "/p/demo/batches/audits/"),
+    ("alma", "/p/bare/batches/audits/"),
+    ("alma", "/p/demo/batches/audits/new/"),
+    ("alma", "/p/bare/batches/audits/new/"),
+    ("alma remy", "/p/demo/batches/audits/{audits}/"),
+    ("alma", "/p/demo/batches/audits/{stuck}/"),
+    ("alma", "/p/demo/batches/audits/{audits}/edit/"),
+    ("alma", "/p/demo/batches/audits/{audits}/end/"),
     ("alma remy", "/p/demo/batches/1/"),
     ("alma", "/p/demo/batches/2/"),
     ("alma", "/p/stages/batches/{paused}/"),
@@ -217,6 +225,8 @@ NO_PAGES = {
     "batch-preview": "a part of the form for a batch",
     "batch-edit-preview": "a part of the form for a draft",
     "batch-progress": "a part of the batch's page",
+    "audits-preview": "a part of the form for an audit schedule",
+    "audits-edit-preview": "a part of the form for an audit schedule",
     "endpoint-try": "a form of the endpoint's page",
     "gold-remove": "a form",
     "import-progress": "a part of the import's page",
@@ -299,6 +309,7 @@ def world(standing_app: LiveApp) -> dict[str, Any]:
         **(judged := judge_stages(stages.project, alma)),
         **canary_stages(judged["asks"], alma),
         **trial_stages(demo, alma),
+        **audit_stages(demo, alma, remy, ana),
         "cookies": {user.username: standing_app.session_cookie(user) for user in (alma, remy, ana, stan, stages.ben)},
         "verdict": Verdict.objects.filter(sample__project=demo, state="disputed").order_by("pk")[0].pk,
         "sample": demo.samples.order_by("pk")[0].pk,

@@ -9,6 +9,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from django.utils import timezone
+
+from annotate.batches.audits_write import create_schedule
 from annotate.core.units import units_of
 from annotate.files.releases import make_release
 from annotate.labels.consensus import settle_imported
@@ -77,6 +80,10 @@ def hidden_world() -> Hidden:
     for key in ("support", "grade"):
         freeze_report(criterion=world.criterion(key))
     _certify(world)
+    create_schedule(
+        project=project, actor=users["alice"], today=timezone.localdate(), name="Audits", samples=5,
+        criteria=[world.criterion("grade")], annotators=[users["aldo"], users["rita"]],
+    )  # fmt: skip
     named = {"include_disputed": True, "annotators": "named"}
     make_release(project=project, user=users["alice"], file_format="jsonl")
     make_release(project=project, user=users["alice"], file_format="csv", filters=named)

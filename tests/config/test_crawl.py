@@ -21,7 +21,20 @@ from django.core.cache import cache
 from django.db import connection
 
 from annotate.core.blindness import SYSTEM, Reader
-from annotate.models import Batch, Flag, GoldAnswer, ImportJob, Invite, Release, Sample, Task, Thread, User, Verdict
+from annotate.models import (
+    AuditSchedule,
+    Batch,
+    Flag,
+    GoldAnswer,
+    ImportJob,
+    Invite,
+    Release,
+    Sample,
+    Task,
+    Thread,
+    User,
+    Verdict,
+)
 from annotate.verdicts.read import STATES
 from config import celery_app
 from judges.core.scores_read import rationales
@@ -136,6 +149,7 @@ def crawl_of(world: Hidden, name: str) -> Crawl:
         "invite_id": [*Invite.objects.values_list("pk", flat=True), 1],
         "link_id": [1],
         "view_id": [1],
+        "schedule_id": list(AuditSchedule.objects.values_list("pk", flat=True)),
         "username": ["zann"],
         "name": ["model", "statistics"],
         "start": ["lexical-token-overlap"],

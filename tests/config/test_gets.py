@@ -26,7 +26,7 @@ from knox.models import get_token_model
 from rest_framework.test import APIClient
 
 from annotate.core.blindness import SYSTEM
-from annotate.models import GoldAnswer, ImportJob, Invite, Project, Release, Sample, Task, User, Verdict
+from annotate.models import AuditSchedule, GoldAnswer, ImportJob, Invite, Project, Release, Sample, Task, User, Verdict
 from config import celery_app
 from judges.core.split import sides_of
 from judges.kinds.lexical import KIND
@@ -120,6 +120,7 @@ def urls_of(route: Route, both: Both, name: str | None) -> list[str]:
     models: dict[str, Any] = {
         "run_id": Run, "trial_id": Trial, "verdict_id": Verdict, "sample_id": Sample, "task_id": Task,
         "gold_id": GoldAnswer, "job_id": ImportJob, "invite_id": Invite, "judge_id": Judge,
+        "schedule_id": AuditSchedule,
     }  # fmt: skip
     many = {}
     for name, model in models.items():

@@ -6,7 +6,9 @@ from typing import Any
 
 import pytest
 from django.urls import get_resolver
+from django.utils import timezone
 
+from annotate.batches.audits_write import create_schedule
 from annotate.members.write import create_invite
 from annotate.models import Batch, Flag, GoldAnswer, ImportJob, Release, Sample, SavedView, Task, User, Verdict
 from annotate.projects.write import set_member
@@ -103,6 +105,10 @@ def _fill(project: Any, first: User, second: User, *, criteria: list[str], numbe
         run=run,
     )
     view = SavedView.objects.create(project=project, owner=inviting, name="View", conditions={"q": "a"})
+    schedule = create_schedule(
+        project=project, actor=inviting, today=timezone.localdate(), name="Audits", criteria=asked, annotators=[first],
+        overlap=1, samples=5,
+    )  # fmt: skip
     task: Task = waiting.tasks.get(sample__external_id=f"s{number}")
     return {
         "slug": project.slug,
@@ -126,6 +132,7 @@ def _fill(project: Any, first: User, second: User, *, criteria: list[str], numbe
         "invite_id": invite.pk,
         "link_id": 1,
         "view_id": view.pk,
+        "schedule_id": schedule.pk,
     }
 
 

@@ -143,6 +143,7 @@ def plausible(world: World) -> list[dict[str, Any]]:
         "invite_id": 1,
         "link_id": 1,
         "view_id": 1,
+        "schedule_id": 1,
         "token": "no-such-invitation",
         "name": "statistics",
         "start": "lexical-token-overlap",

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from typing import Any
 
 import pytest
 from django.core.management import call_command
+from django.utils import timezone
 from drf_spectacular.generators import SchemaGenerator
 from drf_spectacular.validation import validate_schema
 
+from annotate.batches.audits_make import make_audit
 from annotate.models import User
 from tests.annotate.api.conftest import Both
 from tests.annotate.api.routes import API
@@ -207,6 +210,18 @@ def test_replies_are_what_the_schema_says(both: Both, schema: dict[str, Any]) ->
         check(world.alice, "POST", desk + "batches/{number}/{step}/", values={"number": number, "step": step})
     check(world.alice, "GET", desk + "batches/{number}/")
     check(world.alice, "DELETE", desk + "batches/{number}/", values={"number": number})
+    audited = {"name": "A", "criteria": ["grade"], "annotators": ["ann"], "overlap": 1, "samples": 5}
+    schedules = desk + "audit-schedules/"
+    schedule = {"schedule_id": check(world.alice, "POST", schedules, audited).json()["id"]}
+    make_audit(schedule["schedule_id"], today=timezone.localdate() + timedelta(days=7))
+    check(world.alice, "POST", schedules, {**audited, "weeks": 3})
+    check(world.rita, "GET", schedules)
+    check(world.rita, "POST", schedules, audited)
+    check(world.rita, "GET", schedules + "{schedule_id}/", values=schedule)
+    change = {"status": "paused", "samples": 6}
+    check(world.alice, "PATCH", schedules + "{schedule_id}/", change, values=schedule)
+    check(world.alice, "DELETE", schedules + "{schedule_id}/", values=schedule)
+    check(world.alice, "PATCH", schedules + "{schedule_id}/", change, values=schedule)
     check(world.rita, "GET", desk + "disputes/")
     check(world.rita, "GET", desk + "disputes/{verdict_id}/")
     decision = {"value": 3, "reason": "So."}

@@ -32,6 +32,8 @@ READ = {
     "batches/1/progress/": REVIEWERS_READ,
     "batches/1/tasks/": REVIEWERS_READ,
     "batches/1/extend/": ADMIN,
+    "batches/audits/": REVIEWERS_READ,
+    "batches/audits/new/": ADMIN,
     "judges/": REVIEWERS_READ,
     "judges/new/": ADMIN,
     "runs/": REVIEWERS_READ,
