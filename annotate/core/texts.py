@@ -38,7 +38,7 @@ def same_words(one: str, other: str) -> bool:
 
 
 def _in_lines(text: str) -> str:
-    return text.replace("\r\n", "\n").replace("\r", "\n").strip()
+    return text.replace("\r\n", "\n").replace("\r", "\n").strip(" \t\n")
 
 
 def check_json(node: Any, depth: int = MAX_DEPTH) -> None:

@@ -55,7 +55,7 @@ class Stages:
         self.alma, self.remy, self.ana = alma, remy, ana
         self.ben = ben
         self.project: Project = create_project(
-            slug="stages", spec={"name": "Stages", "criteria": [TRISTATE, SCORE]}, created_by=alma
+            slug="stages", spec={"name": "Stages", "criteria": [TRISTATE, SCORE, "corrected_answer"]}, created_by=alma
         )
         set_member(project=self.project, user=remy, role="reviewer")
         for user in (ana, self.ben):
@@ -109,6 +109,17 @@ class Stages:
         self.names["approved"] = looked_at.pk
         approve(reviewer=self.remy, project=self.project, verdict_id=looked_at.pk, expected_revision=looked_at.revision)
 
+    def _corrected(self) -> Task:
+        """Ana's, begun; Ben has submitted his. It is of the sample that has the reopened unit."""
+        sample = Verdict.objects.get(pk=self.names["reopened"]).sample
+        self.names["corrected_sample"] = sample.pk
+        batch = self._batch("corrected", self.ana, self.ben, sample=sample, asks="corrected_answer")
+        task = _task(batch, self.ben)
+        say(self.ben, task, "answer", "corrected_answer", "It opens at ten. It closes at five, but not on Sundays.")
+        submit_task(actor=self.ben, task_id=task.pk)
+        say(self.ana, _task(batch, self.ana), "answer", "corrected_answer", "On Sundays it stays closed.")
+        return _task(batch, self.ana)
+
     def _units(self) -> None:
         changed = self._batch("changed", self.ana, self.ben)
         self.names["reopened"] = self._decided(changed).pk
@@ -145,6 +156,7 @@ class Stages:
             "returned_task": returned.pk,
             "gold_task": known.pk,
             "number_task": _task(number, self.ana).pk,
+            "corrected_task": self._corrected().pk,
             "texts_task": _task(texts, self.ben).pk,
             **self._questions(),
         }

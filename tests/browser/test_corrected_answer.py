@@ -9,6 +9,7 @@ import pytest
 
 from annotate.models import Label, LabelEvent
 from annotate.projects.builtin_criteria import BUILTIN_CRITERIA
+from tests.annotate.factories import say
 from tests.browser.conftest import SUPPORT, Table
 
 if TYPE_CHECKING:
@@ -141,3 +142,26 @@ def test_with_all_questions_at_once(set_table: Callable[..., Table]) -> None:
     assert table.labels()["answer"].value == f"{ANSWER} Sundays too."
     card.locator(".ws-prefilled button").press("Enter")
     assert (card.locator("textarea").input_value(), table.labels()["answer"].value) == (ANSWER, None)
+    page.keyboard.press("Escape")
+    page.keyboard.press("Control+z")
+    assert (card.locator("textarea").input_value(), card.locator(".ws-prefilled span").inner_text()) == (
+        f"{ANSWER} Sundays too.",
+        "Changed",
+    )
+
+
+def test_a_correction_made_elsewhere_meanwhile_is_a_conflict(set_table: Callable[..., Table]) -> None:
+    table = set_table(criteria=(SUPPORT, CORRECTED))
+    page = table.page
+    say(table.ana, table.task, "answer", "corrected_answer", "It is shut.")
+    to_the_field(page)
+    page.keyboard.press("Control+End")
+    page.keyboard.type(" Sundays too.")
+    # Nobody is asked while typing.
+    page.keyboard.press("Escape")
+    page.wait_for_selector("#conflict-dialog[open]:not([data-unseen])")
+    assert page.inner_text("#conflict-mine-value") == f"{ANSWER} Sundays too."
+    assert page.inner_text("#conflict-theirs-value") == "It is shut."
+    page.click('#conflict-dialog [data-close="theirs"]')
+    assert (page.input_value(FIELD), table.labels()["answer"].value) == ("It is shut.", "It is shut.")
+    assert page.inner_text(STATE) == "Changed"

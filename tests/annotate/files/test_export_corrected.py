@@ -173,3 +173,14 @@ def test_the_command_writes_them(corrected: World, tmp_path: Path) -> None:
     out = tmp_path / "references.jsonl"
     call_command("export", "desk", format="jsonl", out=out, samples=True, reference="corrected")
     assert json.loads(out.read_text(encoding="utf-8").splitlines()[0])["reference"] == LATER
+
+
+def test_what_was_metadata_before_is_still_found_unchanged(
+    corrected: World, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "before.jsonl"
+    path.write_text(json.dumps({"id": "b1", "question": "q", "corrected_answer": "Kept."}), encoding="utf-8")
+    call_command("import_samples", "next-door", str(path), "--map", "corrected_answer=metadata")
+    assert Sample.objects.get(external_id="b1").metadata == {"corrected_answer": "Kept."}
+    call_command("import_samples", "next-door", str(path))
+    assert "unchanged 1" in capsys.readouterr().out

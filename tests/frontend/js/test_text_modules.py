@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from annotate.core.texts import same_words
 from tests.conftest import ROOT
 
 if TYPE_CHECKING:
@@ -256,3 +257,17 @@ def test_places_in_a_text_that_is_cut_and_marked(modules: Page) -> None:
         }"""
     )
     assert found == {"wrong": [], "across": "o three", "outside": None}
+
+
+ANSWERS = [
+    "One.\nTwo.", "One.\r\nTwo.", "One.\rTwo.", " One.\nTwo.\t\r\n", "One.\n\nTwo.", "One. Two.", "one.\nTwo.",
+    "One.\nTwo.\u00a0", "\ufeffOne.\nTwo.", "One.\nTwo.\x85", "One.\nTwo.\u2028", "One.\nTwo.\x1f", "One.\nTwo.\x0b",
+]  # fmt: skip
+
+
+def test_page_and_server_agree_on_what_a_correction_changes(modules: Page) -> None:
+    script = """async (texts) => {
+      const { textValue } = await import("/label/steps.js");
+      return texts.map((start) => texts.map((words) => textValue({ start }, words) === null));
+    }"""
+    assert modules.evaluate(script, ANSWERS) == [[same_words(one, other) for other in ANSWERS] for one in ANSWERS]

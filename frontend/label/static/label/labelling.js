@@ -263,6 +263,7 @@ export class Workspace {
   drawState(step) {
     page.drawStepState(step, this.labels);
     form.drawFormStep(step, this.labels.get(step.key));
+    this.written.drawCards();
   }
 
   // --- one question at a time, or all at once ---

@@ -75,8 +75,14 @@ export const textShown = (step, label) => String(label?.value ?? step.start);
 /** The text as a field holds it. @param {string} text */
 export const inLines = (text) => text.replace(/\r\n?/g, "\n");
 
-/** The value that the words in the field are: null for none, and for what it started with (annotate.core.texts.same_words). @param {Step} step @param {string} words */
-export const textValue = (step, words) => (words.trim() && inLines(words).trim() !== inLines(step.start).trim() ? words : null);
+/** As annotate.core.texts.same_words says. @param {string} one @param {string} other */
+const sameWords = (one, other) => {
+  const [a, b] = [one, other].map((text) => inLines(text).replace(/^[ \t\n]+|[ \t\n]+$/g, ""));
+  return a === b;
+};
+
+/** The value that the words in the field are: null for none, and for what it started with. @param {Step} step @param {string} words */
+export const textValue = (step, words) => (words.trim() && !sameWords(words, step.start) ? words : null);
 
 /** @returns {{done: number, total: number, missing: number}} */
 export function tally(steps, labels) {

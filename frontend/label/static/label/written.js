@@ -9,7 +9,7 @@ import { TypedField } from "./typed-field.js";
 /** @typedef {import("./steps.js").Step} Step @typedef {import("./steps.js").Label} Label @typedef {import("./steps.js").Task} Task */
 
 export class Written {
-  /** In the cards of the whole form. @type {TypedField[]} */ #cards = [];
+  /** In the cards of the whole form. @type {{typed: TypedField, prefilled: Prefilled}[]} */ #cards = [];
 
   /**
    * @param {{task(): Task|null, step(): Step, label(step: Step): Label|undefined, say(step: Step, value: string|null): void}} on
@@ -47,13 +47,18 @@ export class Written {
   bindCards() {
     this.#cards = formTexts().map(([step, field]) => {
       const typed = this.#field(field, () => step);
-      this.#prefilled(field, typed, () => step).draw();
-      return typed;
+      return { typed, prefilled: this.#prefilled(field, typed, () => step) };
     });
+    this.drawCards();
+  }
+
+  /** What the cards' fields hold was drawn anew. */
+  drawCards() {
+    for (const { prefilled } of this.#cards) prefilled.draw();
   }
 
   #all() {
-    return [this.typed, ...this.#cards];
+    return [this.typed, ...this.#cards.map(({ typed }) => typed)];
   }
 
   /** @param {string} key of a step */
