@@ -14,7 +14,7 @@ from frontend.judges import canaries, edit, endpoints, lab, proposals, run_start
 from frontend.judges import views as judges
 from frontend.label import threads
 from frontend.label import views as label
-from frontend.projects import audit, criteria, manage, members, resets
+from frontend.projects import audit, criteria, guidelines, manage, members, resets
 from frontend.projects import views as projects
 from frontend.reports import came, looks, outcomes, planner, share
 from frontend.reports import views as reports
@@ -33,6 +33,8 @@ project_patterns = [
     path("questions/<int:thread_id>/reopen/", threads.begin_again, name="question-reopen"),
     path("flags/", samples.flags, name="flags"),
     path("flags/<int:flag_id>/resolve/", samples.resolve, name="flag-resolve"),
+    path("guidelines/", guidelines.guidelines, name="guidelines"),
+    path("guidelines/edit/", guidelines.edit, name="guidelines-edit"),
     path("settings/", projects.settings, name="settings"),
     path("manage/", manage.manage, name="project-manage"),
     path("manage/archive/", manage.archive, name="project-archive"),

@@ -13,9 +13,9 @@ from rest_framework.parsers import MultiPartParser
 from rest_framework.request import Request
 
 from annotate.api import projects_serializers as shapes
-from annotate.api.base import ProjectAPIView, StrictAPIView
+from annotate.api.base import ProjectAPIView, StrictAPIView, expected_revision
 from annotate.api.bodies import StrictJSON, json_body
-from annotate.api.schema import answers
+from annotate.api.schema import IF_MATCH, answers
 from annotate.api.serializers import Nothing, With
 from annotate.batches.archiving import archive_project, restore_project
 from annotate.batches.criterion_change_read import Choices, Impact, impact, version_uses, versions_of
@@ -25,9 +25,12 @@ from annotate.core.permissions import roles_of
 from annotate.core.rows import first_or_raise
 from annotate.members.resets import create_reset
 from annotate.members.write import change_tags, create_invite, deactivate_member, reactivate_member, revoke_invite
-from annotate.models import Criterion, Invite, Membership, Project, Rater, User
+from annotate.models import Criterion, GuidelineVersion, Invite, Membership, Project, Rater, User
 from annotate.models.project import Role
 from annotate.projects.criteria import add_criteria, check_spec
+from annotate.projects.guidelines import change_guidelines, note_seen
+from annotate.projects.guidelines_read import labels_by_version
+from annotate.projects.guidelines_read import versions_of as guideline_versions
 from annotate.projects.read import (
     current_criteria,
     members_of,
@@ -84,11 +87,55 @@ class ProjectDetailView(ProjectAPIView):
     def patch(self, request: Request, data: dict[str, Any], slug: str) -> With:
         """Changes the name, the guidelines, or what reviewers and annotators get to see.
 
-        A field that is left out stays as it is. The short name never changes.
+        A field that is left out stays as it is. The short name never changes. Other guidelines become their next
+        version.
         """
-        kept = {"name": self.project.name, "guidelines": self.project.guidelines}
-        change_project(actor=self.user, project=self.project, **{**kept, **data})
+        change_project(actor=self.user, project=self.project, **{"name": self.project.name, **data})
         return With(self.project, role=self.role)
+
+
+class GuidelinesView(ProjectAPIView):
+    actions = {"GET": "project.read", "POST": "guidelines.change"}
+
+    @answers(shapes.GuidelineVersion(many=True))
+    def get(self, request: Request, slug: str) -> list[With]:
+        """The versions of the guidelines, the newest first.
+
+        `labels` says how many labels were made under each.
+        """
+        made = labels_by_version(self.project)
+        return [
+            With(version, labels=made[version.number].labels if version.number in made else 0)
+            for version in guideline_versions(self.project)
+        ]
+
+    @answers(shapes.GuidelineVersionSaved, takes=shapes.GuidelineChange, status=201, headers=[IF_MATCH])
+    def post(self, request: Request, data: dict[str, Any], slug: str) -> GuidelineVersion:
+        """Saves the next version of the guidelines.
+
+        `If-Match` carries the number of the version that you changed. When there is a later one, nothing is saved and
+        both texts come back (412). The text that stands already makes no version.
+        """
+        return change_guidelines(
+            actor=self.user,
+            project=self.project,
+            text=data["text"],
+            note=data.get("note", ""),
+            seen=expected_revision(request),
+        )
+
+
+class GuidelinesSeenView(ProjectAPIView):
+    actions = {"POST": "work.label"}
+
+    @answers(shapes.GuidelinesSeen, takes=shapes.GuidelinesSeen)
+    def post(self, request: Request, data: dict[str, Any], slug: str) -> dict[str, Any]:
+        """Marks what changed in the guidelines as read, up to this version.
+
+        Your workspace does not tell it again.
+        """
+        note_seen(user=self.user, project=self.project, number=data["version"])
+        return data
 
 
 class ArchiveView(ProjectAPIView):

@@ -115,6 +115,28 @@ class ProjectChange(Shape, of=models.Project, shows="name guidelines show_names 
     pass
 
 
+class GuidelineVersionSaved(Shape, of=models.GuidelineVersion, shows="number note author created_at text"):
+    note = Of("What changed, in its author’s words.")
+    author = s.CharField(source="author.username", allow_null=True)
+    created_at = Moment(allow_null=True, help_text="Null: before versions were kept.")
+    text = Of("Markdown.")
+
+
+class GuidelineVersion(
+    GuidelineVersionSaved, of=models.GuidelineVersion, shows="number note author created_at labels text"
+):
+    labels = s.IntegerField(help_text="Made under it, also in tasks that are still open.")
+
+
+class GuidelineChange(Shape, required="text"):
+    text = Text(help_text="Markdown.")
+    note = Text(help_text="What changed, for annotators: at most 500 characters.")
+
+
+class GuidelinesSeen(Shape, required="version"):
+    version = Whole(low=1)
+
+
 class Archived(Shape, of=models.Project, shows="slug archived_at"):
     archived_at = Moment(allow_null=True, help_text="Since when it can only be read; null: members work in it.")
 

@@ -30,6 +30,9 @@ class LabelSaving(Shape, required="unit criterion value"):
     evidence = Listed(says="%(field)s: write a list of spans.", child=Evidence())
     active_seconds = s.IntegerField(help_text="Running total of the task.")
     active_ms = s.IntegerField(help_text="Running total of this label.")
+    guideline_version = s.IntegerField(
+        help_text="The version of the guidelines that the annotator was shown. Left out: unknown."
+    )
 
 
 class Label(Shape, of=models.Label, shows="unit criterion value cant_tell comment evidence revision"):
@@ -120,6 +123,7 @@ class Task(Shape):
     position = s.IntegerField()
     active_seconds = s.IntegerField()
     leased = s.BooleanField(help_text="Taken from a queue: send heartbeats while the page is open.")
+    guideline_version = s.IntegerField(allow_null=True, help_text="The newest version of the guidelines; null: none.")
     return_message = s.CharField(help_text="What a reviewer asks for, until you submit again.")
     returned_by = s.CharField(allow_null=True, help_text="Who asks; null where the project shows no names.")
     batch = TaskBatch()

@@ -19,6 +19,8 @@ urlpatterns = [
     path("tokens/<str:token_id>/", account.TokenView.as_view()),
     path("projects/", projects.ProjectsView.as_view()),
     path(P, projects.ProjectDetailView.as_view()),
+    path(P + "guidelines/", projects.GuidelinesView.as_view()),
+    path(P + "guidelines/seen/", projects.GuidelinesSeenView.as_view()),
     path(P + "archive/", projects.ArchiveView.as_view()),
     path(P + "restore/", projects.RestoreView.as_view()),
     path(P + "criteria/", projects.CriteriaView.as_view()),

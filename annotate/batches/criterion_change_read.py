@@ -171,7 +171,7 @@ IS_TOUCHED = """
 LATEST = f"""
     SELECT DISTINCT ON (l.criterion_id, l.sample_id, l.unit, l.rater_id)
            l.id, l.task_id, l.rater_id, r.name, r.user_id, l.sample_id, l.unit, l.value, l.cant_tell, l.comment,
-           l.evidence, l.active_ms, l.revision, l.updated_at, t.batch_id,
+           l.evidence, l.active_ms, l.guideline_version, l.revision, l.updated_at, t.batch_id,
            %(all)s OR CASE WHEN l.value IS NULL THEN %(cant_tell)s ELSE {IS_TOUCHED.format(value="l.value")} END
                AS touched
       FROM annotate_label l

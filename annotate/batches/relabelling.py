@@ -44,9 +44,9 @@ from annotate.projects.criteria import add_criteria
 _LABELS = """
     WITH carried AS (
         INSERT INTO annotate_label (task_id, rater_id, sample_id, unit, criterion_id, value, cant_tell, comment,
-                                    evidence, active_ms, revision, updated_at)
+                                    evidence, active_ms, guideline_version, revision, updated_at)
         SELECT coalesce(t.id, x.task_id), x.rater_id, x.sample_id, x.unit, %(new)s, x.value, x.cant_tell, x.comment,
-               x.evidence, x.active_ms, 1, x.updated_at
+               x.evidence, x.active_ms, x.guideline_version, 1, x.updated_at
           FROM relabel_latest x
           LEFT JOIN annotate_task t
                  ON t.batch_id = %(batch)s AND t.sample_id = x.sample_id AND t.annotator_id = x.user_id

@@ -20,6 +20,7 @@ ROLES_FOR: dict[str, frozenset[str]] = {
     "project.change": _ADMIN,
     "project.manage": _ADMIN,  # duplicate, archive, restore and delete it
     "audit.read": _ADMIN,  # who said and did what: names, labels, verdicts
+    "guidelines.change": _STAFF,  # reviewers see in disputes what the guidelines leave open
     "members.read": _ADMIN,
     "members.change": _ADMIN,
     "criteria.read": _ALL,

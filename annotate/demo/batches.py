@@ -86,6 +86,8 @@ def _write_labels(project: Project, done: Mapping[Task, Done]) -> None:
             criterion=criteria[said["criterion"]],
             value=said["value"],
             comment=said.get("comment", ""),
+            # The demo's guidelines were never others.
+            guideline_version=1,
         )
         for task, one in done.items()
         for said in one.said

@@ -60,6 +60,7 @@ _SAID = {
         pa.struct([("context", pa.int32()), ("start", pa.int64()), ("end", pa.int64()), ("quote", pa.string())])
     ),
     "active_ms": pa.int64(),
+    "guideline_version": pa.int32(),
     "revision": pa.int32(),
     "saved_at": pa.timestamp("us", tz="UTC"),
     "submitted_at": pa.timestamp("us", tz="UTC"),
@@ -95,11 +96,12 @@ def write_samples(rows: Iterable[dict[str, Any]], file: IO[bytes]) -> int:
     return count
 
 
+_OF_TEXTS = ("value", "comment", "evidence", "guideline_version", "revision", "saved_at", "submitted_at")
 _TEXTS = pa.schema(
     [
         *(_SCHEMA.field(name) for name in ("sample_id", "unit", "unit_text", "criterion", "criterion_version")),
         ("rater", pa.string()),
-        *((name, _SAID[name]) for name in ("value", "comment", "evidence", "revision", "saved_at", "submitted_at")),
+        *((name, _SAID[name]) for name in _OF_TEXTS),
         *(_SCHEMA.field(name) for name in ("pipeline_version", "group_key")),
     ]
 )

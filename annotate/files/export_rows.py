@@ -39,6 +39,7 @@ FIELDS: dict[str, Callable[[Label], Any]] = {
     "comment": lambda label: label.comment or None,
     "evidence": lambda label: label.evidence or None,
     "active_ms": lambda label: label.active_ms,
+    "guideline_version": lambda label: label.guideline_version,
     "revision": lambda label: label.revision,
     "saved_at": lambda label: label.updated_at,
     "submitted_at": lambda label: label.task.submitted_at if label.task else None,

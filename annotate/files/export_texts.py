@@ -45,6 +45,7 @@ def text_rows(labels: QuerySet[Label], annotators: Annotators) -> Iterator[Row]:
             "value": label.value,
             "comment": label.comment or None,
             "evidence": label.evidence or None,
+            "guideline_version": label.guideline_version,
             "revision": label.revision,
             "saved_at": label.updated_at,
             "submitted_at": label.task.submitted_at if label.task else None,

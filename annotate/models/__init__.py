@@ -1,6 +1,7 @@
 from annotate.models.account import ApiToken, Attempts, PasswordReset
 from annotate.models.audit import AuditSchedule, ScheduledAudit
 from annotate.models.batch import Batch, BatchCriterion, BatchSample, DeclaredDraw, Task
+from annotate.models.guideline import GuidelineVersion
 from annotate.models.label import GoldAnswer, Label, LabelEvent, LessonRead, Verdict, VerdictEvent
 from annotate.models.project import AuditEntry, Criterion, Flag, Invite, Membership, Project, Rater, User
 from annotate.models.sample import ClaimEdit, Sample
@@ -21,6 +22,7 @@ __all__ = [
     "DeclaredDraw",
     "Flag",
     "GoldAnswer",
+    "GuidelineVersion",
     "ImportJob",
     "Invite",
     "Label",

@@ -16,6 +16,7 @@ class Label(models.Model):
     cant_tell: why no value can be given; "" when one can, or when nothing was decided yet. Answers the question without
     being a vote.
     active_ms: how long the rater was at work on it, while the page was in use; None when it was not measured.
+    guideline_version: that of the guidelines which the rater was shown when they last saved it; None when nobody knows.
 
     evidence: [{"context": int, "start": int, "end": int, "quote": str}], offsets in Unicode code points.
     """
@@ -34,6 +35,7 @@ class Label(models.Model):
     comment = models.TextField(blank=True)
     evidence = models.JSONField(default=list)
     active_ms = models.PositiveIntegerField(null=True, blank=True)
+    guideline_version = models.PositiveIntegerField(null=True, blank=True)
     revision = models.PositiveIntegerField(default=1)
     updated_at = models.DateTimeField(auto_now=True, db_default=Now())
 

@@ -20,6 +20,7 @@ from annotate.models.account import PasswordReset
 class Project(models.Model):
     slug = models.SlugField(max_length=60, unique=True)
     name = models.CharField(max_length=200)
+    # The newest of its GuidelineVersions, written with it (annotate.projects.guidelines).
     guidelines = models.TextField(blank=True)
     members = models.ManyToManyField("annotate.User", through="annotate.Membership", related_name="projects")
     # Seed of everything drawn by chance in the project (the dev/test division), so that figures can be made again.
@@ -187,6 +188,8 @@ class Membership(models.Model):
     tags = ArrayField(
         models.TextField(), default=list, blank=True, db_default=models.Value([], ArrayField(models.TextField()))
     )
+    # The latest version of the guidelines whose news this person has closed; None: none yet.
+    guidelines_seen = models.PositiveIntegerField(null=True, blank=True)
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:

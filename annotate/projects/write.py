@@ -10,12 +10,13 @@ from django.db import IntegrityError, transaction
 from django.utils.translation import gettext as _
 
 from annotate.core.errors import Conflict, Invalid
-from annotate.core.texts import is_storable, words_or_raise
+from annotate.core.texts import words_or_raise
 from annotate.core.trail import note
 from annotate.models import Membership, Project, Rater, Task, User
 from annotate.models.batch import OPEN_TASK_STATUSES, RUNNING_BATCH_STATUSES
 from annotate.models.project import Role
 from annotate.projects.criteria import add_criteria
+from annotate.projects.guidelines import change_guidelines, check_guidelines, first_guidelines
 
 # What reviewers and annotators get to see (models.Project).
 PROJECT_OPTIONS = ("show_names", "show_judges", "teach")
@@ -43,7 +44,7 @@ def create_project(*, slug: str, spec: Mapping[str, Any], created_by: User | Non
             _("“%(slug)s” can’t be a short name. Use only a–z, 0–9, “-” and “_”, at most 60.")
             % {"slug": str(slug)[:80]},
         )
-    name, guidelines = _name(spec.get("name") or slug), _guidelines(spec.get("guidelines") or "")
+    name, guidelines = _name(spec.get("name") or slug), check_guidelines(spec.get("guidelines") or "")
     criteria = spec.get("criteria", [])
     if not isinstance(criteria, list):
         raise Invalid("bad_criteria", "criteria: write a list of criteria or of keys of built-in ones.")
@@ -51,6 +52,7 @@ def create_project(*, slug: str, spec: Mapping[str, Any], created_by: User | Non
         with transaction.atomic():
             project = Project.objects.create(slug=slug, name=name, guidelines=guidelines, created_by=created_by)
             note(actor=created_by, action="project.created", subject=name, project=project)
+            first_guidelines(project=project, actor=created_by)
             add_criteria(project=project, specs=criteria, actor=created_by)
             if created_by is not None:
                 set_member(project=project, user=created_by, role=Role.ADMIN, actor=created_by)
@@ -64,13 +66,13 @@ def change_project(
     actor: User | None = None,
     project: Project,
     name: str,
-    guidelines: str,
+    guidelines: str | None = None,
     show_names: bool | None = None,
     show_judges: bool | None = None,
     teach: bool | None = None,
 ) -> Project:
-    """Changes what differs; an option that is None stays as it is."""
-    wanted: dict[str, Any] = {"name": _name(name), "guidelines": _guidelines(guidelines)}
+    """Changes what differs; what is None stays as it is. Other guidelines are their next version."""
+    wanted: dict[str, Any] = {"name": _name(name)}
     for option, value in zip(PROJECT_OPTIONS, (show_names, show_judges, teach), strict=True):
         if value not in (None, True, False):
             raise Invalid("bad_option", _("%(option)s: must be true or false.") % {"option": option})
@@ -91,17 +93,13 @@ def change_project(
                 fields=changed,
                 **options,
             )
+        if guidelines is not None:
+            change_guidelines(actor=actor, project=project, text=guidelines)
     return project
 
 
 def _name(text: Any) -> str:
     return words_or_raise(text, Invalid("bad_name", "name: write a text of 1 to 200 characters."), most=200)
-
-
-def _guidelines(text: Any) -> str:
-    if not is_storable(text):
-        raise Invalid("bad_text", "guidelines: write a text.")
-    return text
 
 
 def set_member(*, project: Project, user: User, role: str, actor: User | None = None) -> Membership:

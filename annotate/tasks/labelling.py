@@ -41,6 +41,7 @@ class LabelInput:
 
     cant_tell: why no value can be given; "" when one can. Stands in the place of a value.
     active_ms: the browser's running total for this label.
+    guideline_version: of the guidelines that the person was shown; None: nobody knows.
     """
 
     unit: str
@@ -51,6 +52,7 @@ class LabelInput:
     active_seconds: int | None = None
     cant_tell: Any = ""
     active_ms: int | None = None
+    guideline_version: Any = None
 
 
 @dataclass(frozen=True)
@@ -84,6 +86,7 @@ def save_label(
     for _attempt in range(_TRIES):
         task = own_row(actor, task_id, unit=unit, criterion=key, with_contexts=bool(said.evidence))
         criterion = asked_criterion(task, unit, key)
+        guideline_version = _check_guideline_version(said.guideline_version, task.guideline_version)
         value = None if said.value is None else normalise(criterion, said.value)
         if criterion.prefill and value is not None:
             require_changed(criterion, value, Sample.objects.values_list("answer", flat=True).get(pk=task.sample_id))
@@ -114,6 +117,7 @@ def save_label(
                     saved=saved,
                     active_seconds=active_seconds,
                     active_ms=active_ms,
+                    guideline_version=guideline_version,
                     key=idempotency_key,
                 )
         except IntegrityError:
@@ -294,6 +298,17 @@ def _check_active_ms(milliseconds: Any) -> int | None:
     if isinstance(milliseconds, bool) or not isinstance(milliseconds, int) or milliseconds < 0:
         raise Invalid("bad_active_ms", _("active_ms: must be a whole number, at least 0."))
     return min(milliseconds, MAX_ACTIVE_MS)
+
+
+def _check_guideline_version(number: Any, newest: int | None) -> int | None:
+    if number is None:
+        return None
+    if isinstance(number, bool) or not isinstance(number, int) or not 1 <= number <= (newest or 0):
+        raise Invalid(
+            "bad_guideline_version",
+            _("guideline_version: there are versions 1 to %(newest)d, or leave it out.") % {"newest": newest or 0},
+        )
+    return number
 
 
 def _check_active_seconds(seconds: Any) -> int:

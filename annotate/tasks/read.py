@@ -29,6 +29,7 @@ _PAYLOAD = f"""
     SELECT json_build_object(
       'id', t.id, 'status', t.status, 'position', t.position, 'active_seconds', t.active_seconds,
       'leased', t.lease_expires_at IS NOT NULL,
+      'guideline_version', (SELECT max(g.number) FROM annotate_guidelineversion g WHERE g.project_id = b.project_id),
       'return_message', t.return_message,
       'returned_by', (SELECT coalesce(nullif(u.display_name, ''), u.username) FROM annotate_user u
                         JOIN annotate_project p ON p.id = b.project_id AND p.show_names

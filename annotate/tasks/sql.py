@@ -81,6 +81,8 @@ class TaskRow:
     # asked for.
     given: set[tuple[str, int]] | None
     label: StoredLabel | None
+    # The newest version of the project's guidelines; None: there is none.
+    guideline_version: int | None
 
 
 _READ_TASK = f"""
@@ -101,7 +103,8 @@ _READ_TASK = f"""
               FROM annotate_label l JOIN annotate_criterion c ON c.id = l.criterion_id
               -- A label carried over to a later version lies in the same task.
               JOIN annotate_batchcriterion bc ON bc.batch_id = t.batch_id AND bc.criterion_id = c.id
-             WHERE l.task_id = t.id AND l.unit = %(unit)s AND c.key = %(criterion)s)
+             WHERE l.task_id = t.id AND l.unit = %(unit)s AND c.key = %(criterion)s),
+           (SELECT max(g.number) FROM annotate_guidelineversion g WHERE g.project_id = b.project_id)
       FROM annotate_task t
       JOIN annotate_batch b ON b.id = t.batch_id
       JOIN annotate_sample s ON s.id = t.sample_id
@@ -137,7 +140,7 @@ def read_task(
     )
     if row is None:
         return None
-    contexts, criteria, given, label = (None if text is None else json.loads(text) for text in row[16:])
+    contexts, criteria, given, label = (None if text is None else json.loads(text) for text in row[16:20])
     _, status, sample_id, batch_id, batch_name, batch_status, purpose, gold_feedback, strategy = row[:9]
     overlap, rater_id = row[9:11]
     return TaskRow(
@@ -158,6 +161,7 @@ def read_task(
         criteria=[AskedCriterion(*asked) for asked in criteria or []],
         given=None if given is None else {(unit, criterion_id) for unit, criterion_id in given},
         label=None if label is None else StoredLabel(*label),
+        guideline_version=row[20],
     )
 
 
@@ -187,14 +191,15 @@ _WRITE_LABEL = """
 """
 _INSERT = """INSERT INTO annotate_label
                (task_id, rater_id, sample_id, unit, criterion_id, value, cant_tell, comment, evidence, active_ms,
-                revision, updated_at)
+                guideline_version, revision, updated_at)
         SELECT %(task)s, %(rater)s, %(sample)s, %(unit)s, %(criterion)s,
-               %(value)s::jsonb, %(cant_tell)s, %(comment)s, %(evidence)s::jsonb, %(active_ms)s::int, 1, now()
+               %(value)s::jsonb, %(cant_tell)s, %(comment)s, %(evidence)s::jsonb, %(active_ms)s::int,
+               %(guideline_version)s::int, 1, now()
           FROM open_task"""
 _UPDATE = """UPDATE annotate_label
            SET value = %(value)s::jsonb, cant_tell = %(cant_tell)s, comment = %(comment)s,
                evidence = %(evidence)s::jsonb, active_ms = greatest(active_ms, %(active_ms)s::int),
-               revision = revision + 1, updated_at = now()
+               guideline_version = %(guideline_version)s::int, revision = revision + 1, updated_at = now()
          WHERE id = %(label)s AND revision = %(seen)s AND EXISTS (SELECT FROM open_task)"""
 
 
@@ -206,6 +211,7 @@ def write_label(
     saved: Mapping[str, Any],
     active_seconds: int,
     active_ms: int | None,
+    guideline_version: int | None,
     key: uuid.UUID,
 ) -> int | None:
     """Stores the label's next revision with its event and returns it; None when task or label changed since the read.
@@ -234,6 +240,7 @@ def write_label(
             "seen": task.label.revision if task.label else None,
             "active_seconds": active_seconds,
             "active_ms": active_ms,
+            "guideline_version": guideline_version,
             "actor": actor_id,
             "key": key,
         },

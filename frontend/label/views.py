@@ -16,10 +16,13 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.csrf import ensure_csrf_cookie
 
 from annotate.core.errors import Refusal
+from annotate.core.line_diff import lines_between
 from annotate.core.scales import MAX_TEXT
 from annotate.core.units import unit_number, unit_text, unit_title
+from annotate.models import GuidelineVersion
 from annotate.models.batch import OPEN_TASK_STATUSES
 from annotate.projects.accounts import preferences_of
+from annotate.projects.guidelines_read import guideline_news, newest_version, one_version
 from annotate.tasks.read import (
     finished_tasks,
     has_labelled,
@@ -33,6 +36,7 @@ from annotate.tasks.threads import MAX_MESSAGE
 from annotate.tasks.write import reopen_task
 from annotate.verdicts.adjudication import mark_read
 from annotate.verdicts.lessons_read import Lesson, Lessons
+from frontend.base.folding import folded
 from frontend.base.forms import WorkSearch
 from frontend.base.help import render_markdown
 from frontend.base.hotkeys import key_rows
@@ -56,6 +60,7 @@ def workspace(page: ProjectPage) -> HttpResponse:
         if task["status"] not in OPEN_TASK_STATUSES:
             return page.redirect("label-done")
     preferences = preferences_of(page.user)
+    newest = newest_version(page.project)
     data = {
         "user_id": page.user.pk,
         "project": {"slug": page.project.slug, "name": page.project.name},
@@ -63,6 +68,7 @@ def workspace(page: ProjectPage) -> HttpResponse:
             "work": f"/api/projects/{page.project.slug}/work/",
             "task": "/api/tasks/",
             "threads": f"/api/projects/{page.project.slug}/threads/",
+            "guidelines_seen": f"/api/projects/{page.project.slug}/guidelines/seen/",
             "me": "/api/me/",
         },
         "login_url": reverse("login"),
@@ -71,6 +77,7 @@ def workspace(page: ProjectPage) -> HttpResponse:
         "csrf_cookie": settings.CSRF_COOKIE_NAME,
         "preferences": asdict(preferences),
         "keys": preferences.keys_on("workspace"),
+        "guideline_version": newest.number if newest else None,
         "batch": number,
         "task": task,
         "next": next_task(**work, exclude=[task["id"]]) if task else None,
@@ -82,7 +89,8 @@ def workspace(page: ProjectPage) -> HttpResponse:
         data["introduction"] = practice()
     context = {
         "workspace": data,
-        "guidelines": render_markdown(page.project.guidelines),
+        "guidelines": render_markdown(newest.text if newest else page.project.guidelines),
+        "news": _news(page, newest),
         "keys": preferences.keys_on("workspace"),
         "most_text": MAX_TEXT,
         "most_message": MAX_MESSAGE,
@@ -90,6 +98,15 @@ def workspace(page: ProjectPage) -> HttpResponse:
         "reasons": _reasons(),
     }
     return page.render("label/workspace.html", context)
+
+
+def _news(page: ProjectPage, newest: GuidelineVersion | None) -> dict[str, Any] | None:
+    """What changed in the guidelines since the person's last task here; None: nothing, or they know."""
+    versions = guideline_news(page.user, page.project, newest)
+    if not versions:
+        return None
+    known = one_version(page.project, versions[-1].number - 1)
+    return {"versions": versions, "lines": folded(lines_between(known.text, versions[0].text))}
 
 
 def _own(page: ProjectPage, task_id: int) -> dict[str, Any]:

@@ -108,13 +108,6 @@ class ProjectFileForm(forms.Form):
 
 class SettingsForm(forms.Form):
     name = forms.CharField(label=gettext_lazy("Name"), max_length=200)
-    guidelines = forms.CharField(
-        label=gettext_lazy("Guidelines"),
-        required=False,
-        strip=False,
-        widget=forms.Textarea({"rows": 18}),
-        help_text=gettext_lazy("Markdown: headings, lists, tables, links. Raw HTML and images are not shown."),
-    )
     show_names = forms.BooleanField(
         label=gettext_lazy("Reviewers see annotator names"),
         required=False,
@@ -359,7 +352,7 @@ def overview(page: ProjectPage) -> HttpResponse:
             "batches": project.batches.all()[:RECENT_BATCHES] if page.may("batches.read") else [],
             "guidelines": render_markdown(project.guidelines),
             "reviews": page.may("adjudication.read"),
-            "may_change": page.may("project.change"),
+            "may_change_guidelines": page.may("guidelines.change"),
             "may_manage": page.may("project.manage"),
         },
     )
@@ -402,8 +395,7 @@ def settings(page: ProjectPage) -> HttpResponse:
             change_project(actor=page.user, project=project, **form.cleaned_data)
             messages.success(page.request, _("Saved."))
             return page.redirect("settings")
-    preview = render_markdown(project.guidelines)
-    return page.render("projects/settings.html", {"form": form, "preview": preview}, status=status_of(form))
+    return page.render("projects/settings.html", {"form": form}, status=status_of(form))
 
 
 @require_safe

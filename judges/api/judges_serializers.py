@@ -5,11 +5,11 @@ from __future__ import annotations
 from rest_framework import serializers as s
 
 from annotate.api.serializers import FreeObject, Moment, Of, Price, Shape, Whole
+from annotate.core.line_diff import Line
 from judges import models
 from judges.endpoints import write
 from judges.models import VersionState
 from judges.versions.read import Difference as Differs
-from judges.versions.read import Line
 
 _CONFIG = "Everything that decides what it says; its fields are those of the judge's kind (docs/judges.md)."
 

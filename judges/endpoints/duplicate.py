@@ -24,7 +24,7 @@ def duplicate_project(*, actor: User, project: Project, slug: str, name: str) ->
     with transaction.atomic():
         made = create_project(slug=slug, spec=spec, created_by=actor)
         options = {option: getattr(project, option) for option in PROJECT_OPTIONS}
-        change_project(actor=actor, project=made, name=made.name, guidelines=made.guidelines, **options)
+        change_project(actor=actor, project=made, name=made.name, **options)
         _require_alike(actor, project, made)
         for endpoint in project.endpoints.order_by("id"):
             # As it stands, without asking for its host; each request looks where it goes (judges.endpoints.addresses).

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from difflib import SequenceMatcher
 from typing import Any
 
 from django.db.models import QuerySet
@@ -13,6 +12,7 @@ from django.utils.translation import gettext as _
 
 from annotate.core.blindness import Reader, samples_still_to_label
 from annotate.core.errors import Invalid
+from annotate.core.line_diff import Line, lines_between
 from annotate.core.permissions import may
 from annotate.core.rows import first_or_raise
 from annotate.models import Project
@@ -20,14 +20,6 @@ from annotate.samples.read import samples_named
 from judges.kinds.base import Config
 from judges.kinds.registry import kind_named, runnable_kinds
 from judges.models import Judge, JudgeVersion, VersionState
-
-
-@dataclass(frozen=True, slots=True)
-class Line:
-    """sign: "+" new, "-" gone, " " in both."""
-
-    sign: str
-    text: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +73,8 @@ def _differences(older: JudgeVersion, newer: JudgeVersion) -> list[Difference]:
         old, new = before.get(field), after.get(field)
         # As in the hash, 1 is not true, and 1.0 is not 1.
         if repr(old) != repr(new):
-            found.append(Difference(field, old, new, _lines(old, new)))
+            lines = lines_between(old, new) if isinstance(old, str) and isinstance(new, str) else ()
+            found.append(Difference(field, old, new, lines))
     return found
 
 
@@ -94,20 +87,6 @@ def _leaves(node: Any, path: str) -> Iterator[tuple[str, Any]]:
             yield from _leaves(child, f"{path}.{index}")
     else:
         yield path, node
-
-
-def _lines(old: Any, new: Any) -> tuple[Line, ...]:
-    if not (isinstance(old, str) and isinstance(new, str)):
-        return ()
-    before, after = old.splitlines(), new.splitlines()
-    lines: list[Line] = []
-    for what, a, b, c, d in SequenceMatcher(None, before, after, autojunk=False).get_opcodes():
-        if what == "equal":
-            lines += [Line(" ", text) for text in before[a:b]]
-        else:
-            lines += [Line("-", text) for text in before[a:b]]
-            lines += [Line("+", text) for text in after[c:d]]
-    return tuple(lines)
 
 
 def judges_of(project: Project) -> QuerySet[Judge]:

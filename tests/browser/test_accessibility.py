@@ -79,6 +79,8 @@ PAGES = [
     ("alma", "/p/demo/flags/"),
     ("alma", "/p/bare/flags/"),
     ("alma", "/p/demo/audit/"),
+    ("alma ana", "/p/demo/guidelines/"),
+    ("remy", "/p/demo/guidelines/edit/"),
     ("alma", "/p/demo/settings/"),
     ("remy", "/p/demo/adjudicate/"),
     ("remy", "/p/bare/adjudicate/"),

@@ -168,6 +168,43 @@ def test_tokens_of_before_go_on(before: None) -> None:
     assert (reply.status_code, reply.json()["username"]) == (200, "alma")
 
 
+def test_guidelines_of_before_are_version_1_and_stamped_where_there_was_no_other(before: None) -> None:
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT id, guidelines FROM annotate_project ORDER BY slug = 'demo' DESC, id")
+        texts = dict(cursor.fetchall())
+        told, changed = texts
+        cursor.execute(
+            "SELECT count(*) FROM annotate_label l JOIN annotate_rater r ON r.id = l.rater_id"
+            " WHERE r.project_id = %s AND l.task_id IS NOT NULL",
+            [told],
+        )
+        (labelled,) = cursor.fetchone()
+        assert labelled > 50
+        # Of the other one, an earlier text was shown to whoever labelled: one of its labels lies in a task of now.
+        cursor.execute(
+            "UPDATE annotate_label SET task_id = (SELECT min(id) FROM annotate_task) WHERE id = (SELECT min(l.id)"
+            " FROM annotate_label l JOIN annotate_rater r ON r.id = l.rater_id WHERE r.project_id = %s)",
+            [changed],
+        )
+        cursor.execute(
+            "INSERT INTO annotate_auditentry (project_id, action, subject, details, created_at)"
+            """ VALUES (%s, 'project.changed', 'x', '{"fields": ["guidelines"]}', now())""",
+            [changed],
+        )
+    call_command("migrate", verbosity=0)
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT project_id, number, text, author_id, created_at FROM annotate_guidelineversion")
+        assert {row[0]: row[1:] for row in cursor.fetchall()} == {
+            pk: (1, text, None, None) for pk, text in texts.items()
+        }
+        cursor.execute(
+            "SELECT r.project_id, l.guideline_version, count(*) FROM annotate_label l"
+            " JOIN annotate_rater r ON r.id = l.rater_id GROUP BY 1, 2"
+        )
+        stamped = {(project, version): n for project, version, n in cursor.fetchall() if version is not None}
+        assert stamped == {(told, 1): labelled}
+
+
 def test_answers_of_before_abstain_where_nothing_was_said_of_their_claims(before: None) -> None:
     refusal = "I don't have that information."
     with connection.cursor() as cursor:

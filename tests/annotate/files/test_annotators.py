@@ -79,6 +79,7 @@ def test_each_has_columns_with_what_they_said(world: World) -> None:
         "comment": "-why?",
         "evidence": EVIDENCE,
         "active_ms": 1500,
+        "guideline_version": None,
         "revision": 2,
         "saved_at": _spelled(label.updated_at),
         "submitted_at": _spelled(label.task.submitted_at),

@@ -141,8 +141,8 @@ def test_the_options_of_an_llm_judge(alice: User, endpoint: Endpoint) -> None:
     assert "No changes from version" in same.content.decode(), "what the form shows is what the version has"
     client.post(edit, sent_by(client.get(edit), **{"config-prompt": "Judge {{claim}}.\nSoon."}))
     text = client.get(f"/p/help/judges/{made.pk}/diff/").content.decode()
-    for sign, word in (("removed:", "Now."), ("new:", "Soon.")):
-        assert f"{sign} </span><bdi>{word}</bdi>" in text
+    for sign, word in (("removed:", "Now"), ("new:", "Soon")):
+        assert f"{sign} </span><bdi><mark>{word}</mark>.</bdi>" in text
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,7 @@ from annotate.labels.consensus import settle_imported
 from annotate.models import Batch, Label, Project, Sample, User, Verdict
 from annotate.projects.read import one_criterion
 from tests.clients import as_user
+from tests.frontend.conftest import GUIDELINES
 
 
 def test_only_staff_make_projects(ben: User, charlie: User) -> None:
@@ -116,9 +117,9 @@ def test_a_project_with_imported_labels_needs_no_batch(alice: User, project: Pro
     assert next_step() == ("adjudicate", "1 unit needs adjudication.")
 
 
-def test_settings_change_name_and_guidelines(alice: User, project: Project) -> None:
+def test_settings_change_the_name_and_leave_the_guidelines(alice: User, project: Project) -> None:
     client = as_user(alice)
-    assert client.post("/p/help/settings/", {"name": "Desk", "guidelines": " # New\n"}).url == "/p/help/settings/"
+    assert client.post("/p/help/settings/", {"name": "Desk"}).url == "/p/help/settings/"
     project.refresh_from_db()
-    assert (project.name, project.guidelines) == ("Desk", " # New\n")
-    assert client.post("/p/help/settings/", {"name": " ", "guidelines": "kept"}).status_code == 422
+    assert (project.name, project.guidelines) == ("Desk", GUIDELINES)
+    assert client.post("/p/help/settings/", {"name": " "}).status_code == 422

@@ -2,7 +2,7 @@
 
 import { createRequest } from "../base/request.js";
 
-/** @param {{api: {work: string, task: string, threads: string, me: string}, batch: number|null, csrf_cookie: string, user_id: number}} data */
+/** @param {{api: {work: string, task: string, threads: string, guidelines_seen: string, me: string}, guideline_version: number|null, batch: number|null, csrf_cookie: string, user_id: number}} data */
 export function createApi(data) {
   const request = createRequest(data);
   return {
@@ -39,6 +39,8 @@ export function createApi(data) {
     turnThread: (thread, what) => request("POST", `${data.api.threads}${thread}/${what}/`, {}),
     /** "I am still at it." @param {number} id */
     heartbeat: (id) => request("POST", `${data.api.task}${id}/heartbeat/`, {}),
+    /** What changed in the guidelines of this page was read. */
+    guidelinesSeen: () => request("POST", data.api.guidelines_seen, { version: data.guideline_version }),
     /** @param {object} preferences those that change */
     prefer: (preferences) => request("PATCH", data.api.me, { preferences }),
   };

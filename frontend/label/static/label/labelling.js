@@ -5,6 +5,7 @@ import { byId, say } from "../base/dom.js";
 import { createApi } from "./api.js";
 import { askReason, askWhichVersion, showFeedback } from "./dialogs.js";
 import * as form from "./form.js";
+import { noteGuidelines } from "./guideline-news.js";
 import { changedPart, History, saidOf } from "./history.js";
 import { Outbox } from "./outbox.js";
 import { ActivityClock } from "./presence.js";
@@ -118,6 +119,7 @@ export class Workspace {
   }
 
   hold(task) {
+    noteGuidelines(this.data.guideline_version, task.guideline_version);
     this.held = { task, since: performance.now() };
   }
 
@@ -131,6 +133,7 @@ export class Workspace {
   /** @param {Task} task */
   show(task) {
     this.task = task;
+    noteGuidelines(this.data.guideline_version, task.guideline_version);
     this.history.clear();
     this.steps = stepsOf(task);
     this.labels = new Map(task.labels.map((label) => [stepKey(label.unit, label.criterion), label]));
@@ -392,7 +395,7 @@ export class Workspace {
     this.texts.showEvidence();
     this.outbox.putLabel(
       { task: this.task.id, unit: step.unit, criterion: step.criterion.key, title: page.stepTitle(step) },
-      { ...after, active_seconds: this.clock.seconds, active_ms: this.clock.spentOn(step.key) },
+      { ...after, active_seconds: this.clock.seconds, active_ms: this.clock.spentOn(step.key), guideline_version: this.data.guideline_version },
       standing?.revision ?? 0,
     );
   }

@@ -7,7 +7,7 @@
  * revision that the answer names. Finishing a task (submit, skip) waits until the labels of the task are through.
  *
  * @typedef {{key: string, base: number, sent: boolean, value: unknown, cant_tell: string, comment: string, evidence: object[],
- *   active_seconds: number, active_ms: number}} Change
+ *   active_seconds: number, active_ms: number, guideline_version: number|null}} Change
  * @typedef {{kind: "label", at: number, task: number, unit: string, criterion: string, title: string, head: Change, tail: Change|null}} LabelEntry
  * @typedef {{kind: "finish", at: number, task: number, action: "submit"|"skip", reason: string, active_seconds: number, scope: string, tried?: boolean}} FinishEntry
  * @typedef {LabelEntry|FinishEntry} Entry
@@ -108,7 +108,7 @@ export class Outbox {
 
   /**
    * @param {{task: number, unit: string, criterion: string, title: string}} which
-   * @param {{value: unknown, cant_tell: string, comment: string, evidence: object[], active_seconds: number, active_ms: number}} said
+   * @param {{value: unknown, cant_tell: string, comment: string, evidence: object[], active_seconds: number, active_ms: number, guideline_version: number|null}} said
    * @param {number} revision of the label as it was seen here
    */
   putLabel(which, said, revision) {

@@ -6,7 +6,7 @@
  * @typedef {{question: string, answer: string|null, answer_b: string|null, reference: string|null, abstained: boolean|null, contexts: {id: string|null, text: string}[],
  *   claims: import("../base/spans.js").Claim[], key_facts: string[], entities: string[]}} Sample
  * @typedef {{unit: string, criterion: string, value: unknown, cant_tell: string, comment: string, evidence: object[], revision: number, active_ms?: number}} Label
- * @typedef {{id: number, status: string, active_seconds: number, batch: {number: number, name: string, due_date: string|null},
+ * @typedef {{id: number, status: string, active_seconds: number, guideline_version?: number|null, batch: {number: number, name: string, due_date: string|null},
  *   return_message: string, returned_by: string|null, leased?: boolean, sample: Sample, criteria: Criterion[], labels: Label[],
  *   threads?: import("./questions.js").Thread[]}} Task
  * @typedef {{unit: string, kind: string, index: number, number: number, of: number, criterion: Criterion, key: string, start: string}} Step

@@ -4,6 +4,7 @@ import { byId, say } from "../base/dom.js";
 import { actsByKey, bindKeys, switchShortcuts } from "../base/keys.js";
 import { prepareDialogs, showHelp } from "./dialogs.js";
 import * as form from "./form.js";
+import { bindGuidelineNews } from "./guideline-news.js";
 import { introduce } from "./introduction.js";
 import { Workspace } from "./labelling.js";
 import { startHeartbeat } from "./presence.js";
@@ -70,6 +71,7 @@ function bind(workspace) {
     },
     asleep: page.isEnded,
   });
+  bindGuidelineNews(() => workspace.api.guidelinesSeen());
   form.bindForm({
     go: (key) => {
       const at = workspace.steps.findIndex((step) => step.key === key);

@@ -1,0 +1,155 @@
+"""The guidelines: what they say, their versions with what each changed, and the form in which the next is written."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from django import forms
+from django.contrib import messages
+from django.http import HttpResponse
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from annotate.core.errors import Refusal, Stale
+from annotate.core.line_diff import lines_between
+from annotate.models import GuidelineVersion, Verdict
+from annotate.projects.guidelines import MAX_NOTE, MAX_TEXT, change_guidelines
+from annotate.projects.guidelines_read import Made, labels_by_version, newest_version, one_version, versions_of
+from frontend.base.folding import Skip, folded
+from frontend.base.help import render_markdown
+from frontend.base.pages import ProjectPage, project_view, refuse, status_of
+
+VERSIONS_AT_ONCE = 20
+
+
+class GuidelinesForm(forms.Form):
+    """version: the one that the author began with."""
+
+    version = forms.IntegerField(min_value=0, max_value=2**31 - 1, widget=forms.HiddenInput)
+    text = forms.CharField(
+        label=gettext_lazy("Guidelines"),
+        required=False,
+        strip=False,
+        max_length=MAX_TEXT,
+        widget=forms.Textarea({"rows": 18}),
+        help_text=gettext_lazy("Markdown: headings, lists, tables, links. Raw HTML and images are not shown."),
+    )
+    note = forms.CharField(
+        label=gettext_lazy("What changed"),
+        max_length=MAX_NOTE,
+        widget=forms.Textarea({"rows": 2}),
+        help_text=gettext_lazy("Annotators read this before their next task. Don’t name the answer of a sample."),
+    )
+
+
+@dataclass(frozen=True)
+class Row:
+    """A version on the page. lines: what it changed of the one before; empty for the first."""
+
+    version: GuidelineVersion
+    lines: Sequence[Any]
+    made: Made | None
+    is_current: bool
+
+
+@project_view("project", get="project.read")
+def guidelines(page: ProjectPage) -> HttpResponse:
+    counts = labels_by_version(page.project) if page.may("batches.read") else {}
+    versions = versions_of(page.project)
+    shown = page.rows(versions, VERSIONS_AT_ONCE)
+    before = {version.number + 1: version.text for version in versions}
+    context = {
+        "rows": shown,
+        "listed": [
+            Row(
+                version,
+                folded(lines_between(before[version.number], version.text)) if version.number in before else [],
+                counts.get(version.number),
+                version == versions[0],
+            )
+            for version in shown
+        ],
+        "text": render_markdown(page.project.guidelines),
+        "unknown": counts.get(None),
+        "may_change": page.may("guidelines.change"),
+        "may_count": page.may("batches.read"),
+        "may_adjudicate": page.may("adjudication.read"),
+    }
+    return page.render("projects/guidelines.html", context)
+
+
+@project_view("project", get="guidelines.change", post="guidelines.change")
+def edit(page: ProjectPage) -> HttpResponse:
+    editing = Editing(page)
+    if editing.save():
+        messages.success(page.request, editing.said())
+        return page.redirect("guidelines")
+    return page.render("projects/guidelines_edit.html", editing.context(), status=status_of(editing.form))
+
+
+class Editing:
+    """One request for the form. A text that others have overtaken is not lost: both stand on the page, and saving again
+    puts this one on top of theirs."""
+
+    def __init__(self, page: ProjectPage, *, dispute: Verdict | None = None, note: str = "") -> None:
+        self._page, self._dispute = page, dispute
+        newest = newest_version(page.project)
+        self._number = newest.number if newest else 0
+        self.saved: GuidelineVersion | None = None
+        self._theirs: dict[str, Any] | None = None
+        initial = {"version": self._number, "text": page.project.guidelines, "note": note}
+        self.form = GuidelinesForm(page.data, initial=initial)
+        # What was never said needs no note on what changed.
+        self.form.fields["note"].required = bool(page.project.guidelines)
+
+    def save(self) -> bool:
+        if not self.form.is_valid():
+            return False
+        given = self.form.cleaned_data
+        try:
+            self.saved = change_guidelines(
+                actor=self._page.user,
+                project=self._page.project,
+                text=given["text"],
+                note=given["note"],
+                seen=given["version"],
+                dispute=self._dispute,
+            )
+        except Stale as refusal:
+            self._overtaken(given, refusal)
+        except Refusal as refusal:
+            refuse(self.form, refusal, "note" if refusal.code in ("bad_note", "note_too_long") else "text")
+        return self.saved is not None
+
+    @property
+    def is_new(self) -> bool:
+        """Whether a version was saved; not when the text is as it stood."""
+        return self.saved is not None and self.saved.number > self._number
+
+    def said(self) -> str:
+        if self.saved is None or not self.is_new:
+            return _("Nothing changed: the text is the same.")
+        return _("Version %(n)d of the guidelines saved.") % {"n": self.saved.number}
+
+    def context(self) -> dict[str, Any]:
+        return {"form": self.form, "theirs": self._theirs, "text": render_markdown(self._page.project.guidelines)}
+
+    def _overtaken(self, given: dict[str, Any], refusal: Stale) -> None:
+        theirs = one_version(self._page.project, refusal.details["current"]["version"])
+        began = one_version(self._page.project, given["version"]).text if given["version"] else ""
+        self._page.project.guidelines = theirs.text
+        self._theirs = {
+            "version": theirs,
+            "lines": _changes(began, theirs.text),
+            "against": _changes(theirs.text, given["text"]),
+        }
+        # Sent again, it is on top of what is shown now.
+        self.form = GuidelinesForm({**given, "version": theirs.number})
+        self.form.refused_with = refusal.status  # type: ignore[attr-defined]
+
+
+def _changes(before: str, after: str) -> list[Any]:
+    lines = folded(lines_between(before, after))
+    return [] if all(isinstance(line, Skip) for line in lines) else lines

@@ -1,0 +1,67 @@
+"""Guidelines that change while an annotator works: told once, and each label keeps the version that was on the page."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from playwright.sync_api import expect
+
+from annotate.models import Label, Membership
+from annotate.projects.guidelines import change_guidelines
+from tests.browser.conftest import Desk
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Page
+
+    from tests.processes import LiveApp
+
+
+def _finish(page: Page) -> None:
+    """By keyboard: both claims, and the next sample is there."""
+    task = page.locator("html").get_attribute("data-task-id")
+    page.keyboard.press("1")
+    page.keyboard.press("1")
+    page.keyboard.press("Enter")
+    page.wait_for_function("task => document.documentElement.dataset.taskId !== task", arg=task)
+    page.wait_for_selector('#save-state[data-state="saved"]')
+
+
+def test_an_annotator_is_told_once_and_labels_keep_the_version_on_the_page(
+    desk: Desk, live_app: LiveApp, new_page: Callable[..., Page]
+) -> None:
+    page = new_page(desk.ana)
+    page.goto(f"{live_app.url}/p/desk/label/")
+    page.wait_for_selector('html[data-stage="task"]')
+    news, newer = page.locator("#guidelines-news"), page.locator("#guidelines-newer")
+    page.keyboard.press("1")
+    page.wait_for_selector('#save-state[data-state="saved"]')
+    change_guidelines(
+        actor=desk.alma, project=desk.project, text="Only what is written.\n", note="Only what is <i>there</i>."
+    )
+    expect(news).to_be_hidden()
+    _finish(page)
+    # The page still shows the old text, says so, and its labels say so too.
+    expect(newer).to_be_visible()
+    page.keyboard.press("1")
+    page.wait_for_selector('#save-state[data-state="saved"]')
+    assert set(Label.objects.values_list("guideline_version", flat=True)) == {1}
+
+    newer.get_by_role("button", name="Show changes").focus()
+    page.keyboard.press("Enter")
+    expect(news).to_contain_text("Only what is <i>there</i>.")
+    news.locator("summary").focus()
+    page.keyboard.press("Enter")
+    expect(news.locator("ins")).to_contain_text("Only what is written.")
+    news.get_by_role("button", name="Got it").focus()
+    with page.expect_response(lambda reply: reply.url.endswith("/guidelines/seen/")) as reply:
+        page.keyboard.press("Enter")
+    assert reply.value.ok
+    expect(news).to_be_hidden()
+    assert Membership.objects.get(user=desk.ana).guidelines_seen == 2
+    page.reload()
+    page.wait_for_selector('html[data-stage="task"]')
+    expect(news).to_be_hidden()
+    page.keyboard.press("1")
+    page.wait_for_selector('#save-state[data-state="saved"]')
+    assert Label.objects.latest("id").guideline_version == 2
