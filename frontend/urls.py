@@ -5,6 +5,7 @@ from django.urls import include, path
 
 from frontend.account import views as account
 from frontend.adjudicate import dispute, disputes
+from frontend.adjudicate import guidelines as dispute_guidelines
 from frontend.base.help import document
 from frontend.batches import audits, gold
 from frontend.batches import edit as edit_batch
@@ -40,6 +41,7 @@ project_patterns = [
     path("manage/archive/", manage.archive, name="project-archive"),
     path("manage/delete/", manage.delete, name="project-delete"),
     path("manage/restore/", manage.restore, name="project-restore"),
+    path("adjudicate/<int:verdict_id>/guidelines/", dispute_guidelines.change, name="dispute-guidelines"),
     path("adjudicate/", disputes.disputes, name="adjudicate"),
     path("adjudicate/accept/", disputes.accept, name="accept"),
     path("adjudicate/names/", disputes.names, name="adjudicate-names"),

@@ -44,6 +44,7 @@ from annotate.projects.read import (
 from annotate.projects.trail_read import PAGE_SIZE, TrailPage, read_filter, trail
 from annotate.projects.write import change_project, create_project, remove_member, set_member
 from annotate.tasks.mail import public_url, send_invitation
+from annotate.verdicts.read import one_verdict
 
 
 class ProjectsView(StrictAPIView):
@@ -122,6 +123,7 @@ class GuidelinesView(ProjectAPIView):
             text=data["text"],
             note=data.get("note", ""),
             seen=expected_revision(request),
+            dispute=one_verdict(self.project, data["dispute"], reader=self.user) if "dispute" in data else None,
         )
 
 

@@ -131,6 +131,7 @@ class GuidelineVersion(
 class GuidelineChange(Shape, required="text"):
     text = Text(help_text="Markdown.")
     note = Text(help_text="What changed, for annotators: at most 500 characters.")
+    dispute = Whole(low=1, help_text="The id of the verdict that led to the change.")
 
 
 class GuidelinesSeen(Shape, required="version"):

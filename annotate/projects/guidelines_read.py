@@ -11,7 +11,7 @@ from django.http import Http404
 from django.utils.translation import gettext as _
 
 from annotate.core.rows import first_or_raise
-from annotate.models import GuidelineVersion, Label, Membership, Project, User
+from annotate.models import GuidelineVersion, Label, Membership, Project, User, Verdict
 
 
 def newest_version(project: Project) -> GuidelineVersion | None:
@@ -23,6 +23,11 @@ def one_version(project: Project, number: int) -> GuidelineVersion:
     return first_or_raise(
         versions, Http404(_("Version %(version)d of the guidelines not found.") % {"version": number})
     )
+
+
+def led_to(dispute: Verdict) -> list[int]:
+    """The numbers of the versions that were written because of it."""
+    return sorted(GuidelineVersion.objects.filter(dispute=dispute).values_list("number", flat=True))
 
 
 def versions_of(project: Project) -> list[GuidelineVersion]:

@@ -10,16 +10,17 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 
 from django.db import models
-from django.db.models import F, FloatField, Min, OuterRef, Q, QuerySet, Subquery
+from django.db.models import Exists, F, FloatField, Min, OuterRef, Q, QuerySet, Subquery
 from django.db.models.expressions import OrderBy
 from django.utils.translation import gettext_lazy as _
 
 from annotate.core.blindness import Reader, samples_not_to_label, without_held_back
 from annotate.core.units import UnitCount, asks_any, without_abstentions
 from annotate.labels.read import answering_labels, latest_of_unit
-from annotate.models import Criterion, Project, Sample, Task, Verdict
+from annotate.models import Criterion, Label, Project, Sample, Task, Verdict
 from annotate.models.batch import OPEN_TASK_STATUSES, RUNNING_BATCH_STATUSES, Purpose
 from annotate.models.label import VerdictState
+from annotate.projects.guidelines_read import newest_version
 
 
 class Status(models.TextChoices):
@@ -48,7 +49,8 @@ class Wanted:
     """Which samples, and in which order. Nothing given: all, as they were imported.
 
     criterion: a key; status and agreement are then of this criterion alone, and without them it is samples of which it
-    asks something. metadata: key -> value as text. among: only these primary keys. sort: as SORTS.
+    asks something. outdated: someone’s latest label was made under older guidelines than those of now. metadata: key ->
+    value as text. among: only these primary keys. sort: as SORTS.
     """
 
     words: str = ""
@@ -57,6 +59,7 @@ class Wanted:
     status: str = ""
     criterion: str = ""
     agreement: str = ""
+    outdated: bool = False
     metadata: Mapping[str, str] = field(default_factory=dict)
     among: Collection[int] | None = None
     sort: str = ""
@@ -69,7 +72,9 @@ def samples_wanted(project: Project, wanted: Wanted, *, reader: Reader) -> Query
         samples = said.having(samples, wanted.status)
     if wanted.agreement:
         samples = said.agreeing(samples, wanted.agreement)
-    if wanted.criterion and not (wanted.status or wanted.agreement):
+    if wanted.outdated:
+        samples = said.under_older_guidelines(samples)
+    if wanted.criterion and not (wanted.status or wanted.agreement or wanted.outdated):
         samples = said.asked(samples)
     return _sorted(samples, wanted.sort, said)
 
@@ -140,6 +145,17 @@ class _Said:
             together = self.verdicts().filter(agreement=1).extra(where=["jsonb_array_length(votes) > 1"])
             found = samples.filter(pk__in=together.values("sample")).exclude(pk__in=apart)
         return samples_not_to_label(found, reader=self.reader)
+
+    def under_older_guidelines(self, samples: QuerySet[Sample]) -> QuerySet[Sample]:
+        """Where someone's label names a version of before, and they gave none since under the one of now. A label
+        without a version says nothing."""
+        newest = newest_version(self.project)
+        answers = answering_labels().filter(criterion__project=self.project)
+        answers = answers.filter(criterion__key=self.key) if self.key else answers
+        own = {name: OuterRef(name) for name in ("sample", "unit", "rater", "criterion")}
+        again = Label.objects.filter(**own, guideline_version=newest.number if newest else 0)
+        older = answers.filter(guideline_version__lt=newest.number if newest else 0).exclude(Exists(again))
+        return samples_not_to_label(samples.filter(pk__in=older.values("sample")), reader=self.reader)
 
     def asked(self, samples: QuerySet[Sample]) -> QuerySet[Sample]:
         criterion = Criterion.objects.filter(project=self.project, key=self.key, is_current=True).first()

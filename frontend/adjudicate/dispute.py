@@ -17,6 +17,7 @@ from annotate.core.errors import Conflict, Refusal, Stale
 from annotate.core.units import claims_of, unit_number, unit_text, unit_title
 from annotate.models import Criterion, Verdict
 from annotate.models.label import RULED_METHODS, VerdictState
+from annotate.projects.guidelines_read import led_to
 from annotate.verdicts.adjudication import approve, decide, send_back
 from annotate.verdicts.disputes_read import Dispute, Said, one_dispute
 from frontend.adjudicate.disputes import narrowing
@@ -75,7 +76,7 @@ class Around:
 
 @project_view("adjudicate", get="adjudication.read", post="adjudication.decide")
 def dispute(page: ProjectPage, verdict_id: int) -> HttpResponse:
-    found = _found(page, verdict_id)
+    found = found_or_blind(page, verdict_id)
     if isinstance(found, HttpResponse):
         return found
     verdict, around = found.verdict, _around(page, found.verdict)
@@ -105,7 +106,7 @@ def dispute(page: ProjectPage, verdict_id: int) -> HttpResponse:
 @project_view("adjudicate", post="adjudication.decide")
 def approve_unit(page: ProjectPage, verdict_id: int) -> HttpResponse:
     """Approves what the votes settled by themselves, and on to the next."""
-    found = _found(page, verdict_id)
+    found = found_or_blind(page, verdict_id)
     if isinstance(found, HttpResponse):
         return found
     verdict, around = found.verdict, _around(page, found.verdict)
@@ -128,7 +129,7 @@ def approve_unit(page: ProjectPage, verdict_id: int) -> HttpResponse:
 @project_view("adjudicate", post="adjudication.decide")
 def return_label(page: ProjectPage, verdict_id: int) -> HttpResponse:
     """Sends somebody's task back with a message; the unit waits for them."""
-    found = _found(page, verdict_id)
+    found = found_or_blind(page, verdict_id)
     if isinstance(found, HttpResponse):
         return found
     verdict, around = found.verdict, _around(page, found.verdict)
@@ -155,7 +156,7 @@ def _decision(verdict: Verdict, data: QueryDict | None = None) -> DecisionForm:
     return DecisionForm(verdict.criterion, data, initial=standing)
 
 
-def _found(page: ProjectPage, verdict_id: int) -> Dispute | HttpResponse:
+def found_or_blind(page: ProjectPage, verdict_id: int) -> Dispute | HttpResponse:
     """Or the page that says to label it first."""
     try:
         return one_dispute(page.project, verdict_id, reader=page.user, named=sees_names(page))
@@ -234,6 +235,11 @@ def _show(
         "around": around,
         "stale": _stale(stale, criterion),
         "named": sees_names(page),
+        "led_to": led_to(verdict),
+        "relabel_url": page.url("samples") + f"?guidelines=older&criterion={criterion.key}"
+        if page.may("batches.change") and not criterion.is_text
+        else "",
+        "may_change_guidelines": page.may("guidelines.change"),
         "may_name": page.may("adjudication.names") and not page.project.show_names,
         "here": page.url("dispute", verdict.pk) + around.query,
         "outdated": outdated,

@@ -60,6 +60,12 @@ class SampleFilter(SampleSearch):
         choices=[_ANY, ("yes", gettext_lazy("abstains")), ("no", gettext_lazy("doesn’t abstain"))],
     )
 
+    guidelines = forms.ChoiceField(
+        label=gettext_lazy("Guidelines"),
+        required=False,
+        choices=[_ANY, ("older", gettext_lazy("has labels made under an older version"))],
+    )
+
     def __init__(self, project: Project, asked: QueryDict, *, reader: Reader) -> None:
         super().__init__(asked)
         self.project, self.reader = project, reader
@@ -78,7 +84,7 @@ class SampleFilter(SampleSearch):
 
     def more_fields(self) -> list[forms.BoundField]:
         meta = [name for name in self.fields if name.startswith(META)]
-        return [self[name] for name in ("judge", "abstained", *meta)]
+        return [self[name] for name in ("judge", "guidelines", "abstained", *meta)]
 
     def given(self) -> dict[str, str]:
         """By name what is asked for, and nothing else; without the order."""
@@ -109,6 +115,7 @@ class SampleFilter(SampleSearch):
             status=given.get("status", ""),
             criterion=given.get("criterion", ""),
             agreement=given.get("agreement", ""),
+            outdated="guidelines" in given,
             abstained={"yes": True, "no": False}.get(given.get("abstained", "")),
             metadata={name.removeprefix(META): given[name] for name in given if name.startswith(META)},
             among=self._disagreeing(given["judge"], given.get("criterion", "")) if "judge" in given else None,

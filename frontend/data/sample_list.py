@@ -73,7 +73,9 @@ def _list(
     context = {
         "form": form,
         "asked": list(form.words()) if is_valid else [],
-        "more_open": any(name.startswith(META) or name in ("judge", "abstained") for name in {**asked, **form.errors}),
+        "more_open": any(
+            name.startswith(META) or name in ("judge", "guidelines", "abstained") for name in {**asked, **form.errors}
+        ),
         "query": f"{query}&" if query else "",
         "matching": form.query(sort="") if is_valid else "",
         "rows": page.rows(found),

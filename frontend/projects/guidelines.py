@@ -76,6 +76,8 @@ def guidelines(page: ProjectPage) -> HttpResponse:
         "may_change": page.may("guidelines.change"),
         "may_count": page.may("batches.read"),
         "may_adjudicate": page.may("adjudication.read"),
+        "may_relabel": page.may("batches.change"),
+        "has_older": any(number is not None and number < versions[0].number for number in counts),
     }
     return page.render("projects/guidelines.html", context)
 

@@ -90,6 +90,7 @@ PAGES = [
     ("remy", "/p/demo/adjudicate/accept/?method=agreement&criterion=&agreement=500&votes="),
     ("ana", "/p/demo/label/lessons/"),
     ("remy", "/p/demo/adjudicate/{verdict}/"),
+    ("remy", "/p/demo/adjudicate/{verdict}/guidelines/"),
     ("remy", "/p/stages/adjudicate/?state=agreed&share=50&seed=3"),
     ("remy", "/p/stages/adjudicate/?state=agreed&criterion=score"),
     ("remy", "/p/stages/adjudicate/{agreed}/?state=agreed"),

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING
 
 from playwright.sync_api import expect
 
-from annotate.models import Label, Membership
+from annotate.models import GuidelineVersion, Label, Membership, Verdict
 from annotate.projects.guidelines import change_guidelines
 from tests.browser.conftest import Desk
+from tests.frontend.building import label_task
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
@@ -65,3 +66,36 @@ def test_an_annotator_is_told_once_and_labels_keep_the_version_on_the_page(
     page.keyboard.press("1")
     page.wait_for_selector('#save-state[data-state="saved"]')
     assert Label.objects.latest("id").guideline_version == 2
+
+
+def test_a_reviewer_changes_them_beside_a_dispute_by_keyboard(
+    desk: Desk, live_app: LiveApp, new_page: Callable[..., Page]
+) -> None:
+    sample = desk.project.samples.order_by("id")[0]
+    for task in desk.batch.tasks.filter(sample=sample):
+        label_task(task, {"support": "supported" if task.annotator == desk.ana else "contradicted"})
+    Label.objects.update(guideline_version=1)
+    dispute = Verdict.objects.filter(state="disputed").order_by("id")[0]
+    page = new_page(desk.remy)
+    page.goto(f"{live_app.url}/p/desk/adjudicate/{dispute.pk}/")
+    page.get_by_role("link", name="Edit guidelines").focus()
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("heading", name="Edit guidelines")).to_be_visible()
+    expect(page.locator("section", has_text="Contradicted").last).to_be_visible()
+    page.get_by_label("Guidelines").focus()
+    page.keyboard.type("Opening hours count.")
+    page.keyboard.press("Tab")
+    page.keyboard.press("End")
+    page.keyboard.type("opening hours.")
+    page.keyboard.press("Tab")
+    page.keyboard.press("Enter")
+    expect(page.locator(".messages")).to_contain_text("Version 2 of the guidelines saved.")
+    page.get_by_role("link", name="version 2 of the guidelines").focus()
+    page.keyboard.press("Enter")
+    version = page.locator("#version-2")
+    expect(version).to_contain_text("Opening hours count.")
+    expect(version.get_by_role("link")).to_have_attribute("href", f"/p/desk/adjudicate/{dispute.pk}/")
+    made = GuidelineVersion.objects.get(number=2)
+    assert (made.author, made.dispute) == (desk.remy, dispute)
+    assert made.note.startswith("Support, claim 1 of “")
+    assert made.note.endswith("opening hours.")
