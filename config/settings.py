@@ -170,6 +170,7 @@ TEMPLATES = [
                 "django.template.context_processors.request",
                 "django.contrib.auth.context_processors.auth",
                 "django.contrib.messages.context_processors.messages",
+                "frontend.account.notices.header",
             ],
             "builtins": ["frontend.base.spelling", "frontend.base.icons"],
         },

@@ -3,6 +3,7 @@
 from django.contrib.auth.views import LogoutView
 from django.urls import include, path
 
+from frontend.account import notices
 from frontend.account import views as account
 from frontend.adjudicate import dispute, disputes
 from frontend.adjudicate import guidelines as dispute_guidelines
@@ -164,6 +165,7 @@ urlpatterns = [
     path("reset/<str:token>/", resets.open_reset, name="reset"),
     path("shared/<str:token>/", share.shared, name="shared-report"),
     path("shared/<str:token>/summary.pdf", share.shared_pdf, name="shared-report-pdf"),
+    path("notices/", notices.show, name="notices"),
     path("account/", account.account, name="account"),
     path("account/email/", account.change_email, name="account-email"),
     path("account/keys/", account.keys, name="keys"),

@@ -134,6 +134,8 @@ class User(AbstractUser):  # type: ignore[django-manager-missing]  # of tokens: 
     language = models.CharField(max_length=10, blank=True, db_default="")
     # How this person likes to work (annotate.projects.accounts knows the keys): hotkeys, layout of the workspace.
     preferences = models.JSONField(default=dict, blank=True, db_default=models.Value({}, models.JSONField()))
+    # Until when they have read what concerns them (annotate.projects.notices_read); None: they never said so.
+    notices_seen_at = models.DateTimeField(null=True, blank=True)
 
     class Meta(AbstractUser.Meta):
         swappable = "AUTH_USER_MODEL"
@@ -279,6 +281,12 @@ class Flag(models.Model):
         return f"flag {self.pk} on {self.sample_id}"
 
 
+# Those that people are told of (annotate.projects.notices_read).
+NOTICED_ACTIONS = (
+    "batch.adjudicating", "batch.opened", "task.reassigned", "task.returned", "thread.answered", "thread.asked",
+)  # fmt: skip
+
+
 class AuditEntry(models.Model):
     """Who did what when, for everything but labels and verdicts, which have logs of their own. Append-only.
 
@@ -299,6 +307,10 @@ class AuditEntry(models.Model):
         indexes = [
             # Reader: the trail, newest first (annotate.projects.trail_read).
             models.Index(fields=["project", "-created_at", "-id"], name="audit_by_project_and_time"),
+            # Reader: how many notices are new, in the header of every page.
+            models.Index(
+                fields=["project", "created_at"], condition=Q(action__in=NOTICED_ACTIONS), name="audit_noticed"
+            ),
         ]
 
     def __str__(self) -> str:

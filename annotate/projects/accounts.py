@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 from django.conf import settings
@@ -218,3 +218,9 @@ def revoke_token(*, actor: User, token_id: str) -> bool:
             return False
         note(actor=actor, action="token.revoked", subject=token_id)
     return True
+
+
+def mark_notices_read(*, user: User, until: datetime) -> None:
+    """What came since stays new. Repeating it changes nothing, and neither does an earlier time."""
+    own = User.objects.filter(pk=user.pk).filter(Q(notices_seen_at__isnull=True) | Q(notices_seen_at__lt=until))
+    own.update(notices_seen_at=min(until, timezone.now()))

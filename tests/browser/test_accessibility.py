@@ -54,6 +54,7 @@ PAGES = [
     ("stan", "/"),
     ("alma", "/new/"),
     ("alma", "/deleted/"),
+    ("ana remy stan", "/notices/"),
     ("alma", "/account/"),
     ("ana", "/account/keys/"),
     ("alma", "/account/password/"),
