@@ -33,7 +33,7 @@ class AuditScheduleChange(_Settings, required=""):
 class ScheduledAudit(
     Shape,
     of=models.ScheduledAudit,
-    shows="due_on made_at batch drawn eligible wanted seed missed without",
+    shows="due_on made_at batch drawn eligible wanted seed missed without unasked",
 ):
     made_at = Moment()
     batch = s.IntegerField(
@@ -44,6 +44,9 @@ class ScheduledAudit(
     missed = Of("Earlier dates on which nothing ran; this batch is for all of them.")
     without = s.ListField(
         child=s.CharField(), help_text="User names of annotators who were no active members any more."
+    )
+    unasked = s.ListField(
+        child=s.CharField(), help_text="Keys of criteria without a unit in what was drawn; the batch lacks them."
     )
 
 

@@ -16,6 +16,7 @@ from django.db.models import Max, QuerySet
 from django.utils import timezone
 
 from annotate.batches.audits_read import asked_criteria, audited_by, eligible_samples
+from annotate.batches.edit import store_settings
 from annotate.batches.sample_choice import MAX_SEED
 from annotate.batches.steps import open_batch
 from annotate.batches.write import create_batch
@@ -96,6 +97,7 @@ def _made(schedule: AuditSchedule, today: date) -> ScheduledAudit:
     people, gone = audited_by(schedule)
     seed = random.Random(f"audit {schedule.seed} {due.on.isoformat()}").randint(0, MAX_SEED)
     batch: Batch | None = None
+    unasked: list[str] = []
     if among:
         if len(people) < schedule.overlap:
             names = [user.name for user in gone]
@@ -106,8 +108,8 @@ def _made(schedule: AuditSchedule, today: date) -> ScheduledAudit:
             selection={"method": "random", "n": min(schedule.samples, len(among)), "filter": schedule.conditions},
             due_date=today + timedelta(days=schedule.days),
         )  # fmt: skip
+        unasked = _leave_out_idle(batch, criteria)
         if schedule.opens:
-            _check_asks(batch, criteria)
             batch = open_batch(batch=batch, schedule=schedule.name)
     newest = Sample.objects.filter(project=project).aggregate(newest=Max("pk"))["newest"]
     schedule.next_on, schedule.problem = due.after, None
@@ -118,16 +120,18 @@ def _made(schedule: AuditSchedule, today: date) -> ScheduledAudit:
     return ScheduledAudit.objects.create(
         schedule=schedule, due_on=due.on, made_at=timezone.now(), missed=due.missed, wanted=schedule.samples,
         eligible=len(among), drawn=0 if batch is None else batch.batch_samples.count(), seed=seed, batch=batch,
-        without=[user.username for user in gone],
+        without=[user.username for user in gone], unasked=unasked,
     )  # fmt: skip
 
 
-def _check_asks(batch: Batch, criteria: list[Criterion]) -> None:
-    """A batch opens only if each criterion finds something to ask about."""
+def _leave_out_idle(batch: Batch, criteria: list[Criterion]) -> list[str]:
+    """Keys of the criteria that find nothing to ask about in what was drawn: with one of these a batch can't be opened.
+    Each sample is asked something, so never all of them."""
     drawn = samples_keyed(list(batch.batch_samples.values_list("sample_id", flat=True)))
     idle = [criterion.key for criterion in criteria if not asked_by(drawn, criterion).exists()]
     if idle:
-        raise _InTheWay("nothing_to_ask", criteria=idle)
+        store_settings(batch, {"criteria": [one for one in criteria if one.key not in idle]}, by=None)
+    return idle
 
 
 def _keep(schedule_id: int, today: date, problem: dict[str, Any]) -> None:

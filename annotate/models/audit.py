@@ -81,6 +81,8 @@ class ScheduledAudit(models.Model):
     seed = models.BigIntegerField()
     # User names of annotators that the schedule has and who could not be asked any more.
     without = ArrayField(models.TextField(), default=list, blank=True)
+    # Keys of criteria that found nothing to ask about in what was drawn: the batch doesn't have them.
+    unasked = ArrayField(models.TextField(), default=list, blank=True, db_default=[])
     # None: there was no new sample; or the batch was deleted since.
     batch = models.OneToOneField(
         "annotate.Batch", on_delete=models.SET_NULL, null=True, blank=True, related_name="scheduled_audit"

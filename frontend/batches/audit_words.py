@@ -29,11 +29,12 @@ class Made:
     notes: list[str]
 
 
-def made(audit: ScheduledAudit) -> Made:
-    return Made(audit, list(_notes(audit)))
+def made(audit: ScheduledAudit, names: Mapping[str, str]) -> Made:
+    """names: of criteria, by their keys."""
+    return Made(audit, _notes(audit, names))
 
 
-def _notes(audit: ScheduledAudit) -> list[str]:
+def _notes(audit: ScheduledAudit, names: Mapping[str, str]) -> list[str]:
     said = []
     if not audit.eligible:
         said.append(_("No new samples, so no batch."))
@@ -55,6 +56,9 @@ def _notes(audit: ScheduledAudit) -> list[str]:
         )
     if audit.without:
         said.append(_("Without %(names)s: no longer active members.") % {"names": ", ".join(audit.without)})
+    if audit.unasked:
+        listed = ", ".join(names.get(key, key) for key in audit.unasked)
+        said.append(_("Not asked, as no drawn sample has units for it: %(criteria)s.") % {"criteria": listed})
     if audit.made_at.date() > audit.due_on:
         said.append(_("Made on %(day)s.") % {"day": date_format(audit.made_at, "DATE_FORMAT")})
     return said
@@ -76,12 +80,8 @@ def problem_in_words(problem: Mapping[str, Any] | None, names: Mapping[str, str]
         if problem["gone"]:
             said += " " + _("No longer active: %(names)s.") % {"names": ", ".join(problem["gone"])}
         return said + " " + _("Edit the schedule: select others, or fewer annotators per sample.")
-    if code in ("no_criterion", "nothing_to_ask"):
-        listed = {"criteria": ", ".join(names.get(key, key) for key in problem["criteria"])}
-        if code == "no_criterion":
-            return _("The project no longer has these criteria: %(criteria)s. Edit the schedule.") % listed
-        said = _(
-            "The drawn samples have no units for: %(criteria)s. Edit the schedule: leave that out, or make drafts."
-        )
-        return said % listed
+    if code == "no_criterion":
+        listed = ", ".join(names.get(key, key) for key in problem["criteria"])
+        said = _("The project no longer has these criteria: %(criteria)s. Edit the schedule.")
+        return said % {"criteria": listed}
     return str(problem["said"])

@@ -108,14 +108,15 @@ class ScheduleForm(QuestionsForm):
 
 @project_view("batches", get="schedules.read")
 def schedules(page: ProjectPage) -> HttpResponse:
-    found = [_in_list(one) for one in schedules_of(page.project)]
+    names = criterion_names(page.project)
+    found = [_in_list(one, names) for one in schedules_of(page.project)]
     found.sort(key=lambda row: row["schedule"].status == ScheduleStatus.ENDED)
     return page.render("batches/audits.html", {"rows": found, "may_change": page.may("schedules.change")})
 
 
-def _in_list(schedule: AuditSchedule) -> dict[str, Any]:
+def _in_list(schedule: AuditSchedule, names: dict[str, str]) -> dict[str, Any]:
     last = next(iter(schedule.audits.all()), None)
-    return {"schedule": schedule, "how_often": how_often(schedule), "last": None if last is None else made(last)}
+    return {"schedule": schedule, "how_often": how_often(schedule), "last": None if last is None else made(last, names)}
 
 
 @project_view("batches", get="schedules.change", post="schedules.change")
@@ -199,7 +200,7 @@ def schedule(page: ProjectPage, schedule_id: int) -> HttpResponse:
         "people": people,
         "gone": gone,
         "plan": None if found.status == ScheduleStatus.ENDED else _plan(found),
-        "rows": [made(audit) for audit in found.audits.all()],
+        "rows": [made(audit, names) for audit in found.audits.all()],
         "may_change": page.may("schedules.change") and found.status != ScheduleStatus.ENDED,
         "is_overdue": found.status == ScheduleStatus.ACTIVE and found.next_on <= timezone.localdate(),
     }

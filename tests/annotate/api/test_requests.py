@@ -98,7 +98,7 @@ def test_an_unknown_field_is_refused(both: Both, route: Route, method: str) -> N
 NOTHING_REQUIRED = {
     ("ThreadCloseView", "POST"),
     ("ThreadReopenView", "POST"),
-    ("BatchView", "PATCH"),
+    ("AuditScheduleView", "PATCH"), ("BatchView", "PATCH"),
     ("BatchExtendView", "POST"), ("BatchStepView", "POST"), ("DisputeApproveView", "POST"), ("HandOnView", "POST"),
     ("EndpointTrialView", "POST"), ("EndpointView", "PATCH"), ("ImportPreviewView", "POST"),
     ("JudgeVersionDropView", "POST"), ("JudgeVersionKeepView", "POST"), ("RequirementView", "PATCH"),

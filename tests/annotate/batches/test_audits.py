@@ -204,13 +204,14 @@ def test_who_is_gone_is_left_out_where_the_others_are_enough(world: World) -> No
     assert set(audit.batch.annotators.all()) == {world.ann, world.ben}
 
 
-def test_a_criterion_without_anything_to_ask_is_in_the_way_of_opening(world: World) -> None:
+@pytest.mark.parametrize("opens", [True, False])
+def test_a_criterion_without_anything_to_ask_is_left_out(world: World, opens: bool) -> None:
     make_samples(world.project, 2, claims=[])
-    schedule = set_up(world)
-    assert make_audit(schedule.pk, today=MONDAY) is None
-    schedule.refresh_from_db()
-    assert schedule.problem == {"code": "nothing_to_ask", "criteria": ["support"]}
-    assert not Batch.objects.exists()
+    audit = made(set_up(world, opens=opens))
+    assert audit.batch is not None
+    assert [criterion.key for criterion in audit.batch.asked_criteria()] == ["grade"]
+    assert audit.unasked == ["support"]
+    assert audit.batch.tasks.count() == (4 if opens else 0)
 
 
 def test_a_criterion_that_is_gone_is_in_the_way(world: World) -> None:

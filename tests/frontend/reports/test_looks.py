@@ -9,8 +9,10 @@ import pytest
 from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
 from django.utils.html import escape
 
+from annotate.batches.audits_write import create_schedule
 from annotate.models import Criterion, Label, User
 from annotate.projects.write import set_member
 from frontend.reports.in_words import decision_in_words
@@ -171,6 +173,21 @@ def test_a_certificate_is_issued_and_shown(grade: Criterion, page_of: PageOf) ->
     assert "Certify test evaluation" not in text
     assert client.post(CERTIFY, {"look": str(look.pk)}).status_code == 302
     assert Certificate.objects.count() == 1
+
+
+def test_a_certificate_that_is_watched_leads_to_audits_until_they_are_scheduled(
+    roles: dict[str, User], grade: Criterion, page_of: PageOf
+) -> None:
+    link = "/p/desk/batches/audits/new/?criterion=grade"
+    assert link not in text_of(page_of("admin"))
+    issue_certificate(look=look_at_test(criterion=grade, judge_name=NAMED["judge"]))
+    assert link in text_of(page_of("admin"))
+    assert link not in text_of(page_of("reviewer")), "who can't set one up"
+    create_schedule(
+        project=grade.project, actor=roles["admin"], today=timezone.localdate(), name="Audits", criteria=[grade],
+        annotators=[roles["annotator"]], overlap=1, samples=5,
+    )  # fmt: skip
+    assert link not in text_of(page_of("admin"))
 
 
 def test_another_bar(grade: Criterion, page_of: PageOf) -> None:

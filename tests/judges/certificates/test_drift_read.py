@@ -11,6 +11,9 @@ from django.core.cache import cache
 from django.utils import timezone
 
 from alignment import watch_drift
+from annotate.batches.audits_make import make_audit
+from annotate.batches.audits_write import create_schedule
+from annotate.batches.draws_read import drawn_samples
 from annotate.batches.steps import count_single_labels
 from annotate.core.errors import Conflict
 from annotate.models import Criterion, Label, Project, Sample, Task, User
@@ -92,6 +95,32 @@ def test_audits_that_agree_raise_no_alarm(grade: Criterion, certificate: Certifi
     assert drift.error["value"] == pytest.approx(0.1)
     assert drift_sentence(drift).startswith("No drift shown so far: 20 audited units of 20 samples, error rate 0.100 (")
     assert gate(project=grade.project, criterion_key="grade", judge_name="good", min_kappa=0).passed
+
+
+def test_labels_of_a_scheduled_audit_are_audits(grade: Criterion, certificate: Certificate) -> None:
+    """Drawn among new samples: none of them chosen by its score, and none in the guarantee of a later look."""
+    project = grade.project
+    people = [User.objects.create_user(name) for name in ("ana", "ben")]
+    for person in people:
+        set_member(project=project, user=person, role="annotator")
+    before = set(drawn_samples(grade).chances)
+    names = [f"n{place:03}" for place in range(12)]
+    samples = add_samples(project, names)
+    add_judge(project, "good", samples, [(name, "answer", 1.0) for name in names], dimension="grade")
+    schedule = create_schedule(
+        project=project, actor=None, today=timezone.localdate(), name="Audits", criteria=[grade], annotators=people,
+        samples=5,
+    )  # fmt: skip
+    made = make_audit(schedule.pk, today=schedule.next_on)
+    assert made is not None
+    assert (made.drawn, made.eligible) == (5, 12)
+    for task in Task.objects.filter(batch=made.batch):
+        finish(task, grade=5)
+    # Tasks bear the time at which their transaction began, and all of a test is one.
+    Task.objects.filter(submitted_at__isnull=False).update(submitted_at=timezone.now())
+    drift = drift_of(certificate)
+    assert (drift.audits, drift.scored, drift.samples, drift.chosen) == (5, 5, 5, 0)
+    assert set(drawn_samples(grade).chances) == before
 
 
 def test_an_alarm_is_dated_and_fails_the_gate(grade: Criterion, certificate: Certificate) -> None:
