@@ -42,9 +42,12 @@ _OF_TYPES: dict[Any, type[s.Field]] = {
 }  # fmt: skip
 
 
-@extend_schema_field({"oneOf": [{"type": "string"}, {"type": "number"}, {"type": "boolean"}]})
+_SCALAR: dict[str, Any] = {"oneOf": [{"type": "string"}, {"type": "number"}, {"type": "boolean"}]}
+
+
+@extend_schema_field({"oneOf": [*_SCALAR["oneOf"], {"type": "array", "items": _SCALAR}]})
 class Value(s.JSONField):
-    """A value on a criterion's scale."""
+    """A value on a criterion's scale; of a multi-select criterion the list of its options that were chosen."""
 
 
 @extend_schema_field({"type": "object", "additionalProperties": {}})

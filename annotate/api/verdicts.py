@@ -10,7 +10,7 @@ from annotate.api.base import ProjectAPIView, expected_revision
 from annotate.api.schema import IF_MATCH, answers
 from annotate.api.serializers import Nothing, With
 from annotate.core.errors import Invalid
-from annotate.core.scales import require_rated
+from annotate.core.scales import require_voted
 from annotate.models import Criterion, Verdict
 from annotate.verdicts.adjudication import accept_agreed, accept_probable, approve, decide, mark_read, send_back
 from annotate.verdicts.disputes_read import one_dispute
@@ -149,7 +149,7 @@ class AcceptView(ProjectAPIView):
         criterion = self.project.criteria.filter(is_current=True, key=key).first() if isinstance(key, str) else None
         if criterion is None:
             raise Invalid("unknown_criterion", _("criterion: must be the key of a criterion in this project."))
-        require_rated(criterion)
+        require_voted(criterion)
         return criterion
 
 

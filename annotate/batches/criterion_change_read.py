@@ -7,6 +7,8 @@ The rule, in one place:
 - an option that goes touches the labels with its value; so does one whose label or help changes, unless the meaning
   stays;
 - a new option touches every label, unless the admin says which values might be the new one now;
+- of a multi-select criterion each label says something about every option: whatever changes an option touches every
+  label, unless it is only what the option is called, and the meaning stays;
 - a value that the new version doesn't take is touched whatever the admin says.
 Name, order, keys, what passes and what is required change how labels are given and counted, not what they say.
 """
@@ -138,8 +140,10 @@ def content_of(criterion: Criterion) -> dict[str, Any]:
     }
 
 
-def touched_by(change: Change, choices: Choices, *, new_options: Collection[Mapping[str, Any]]) -> Touched:
-    """The rule. Raises Invalid when the meaning is said to stay without a reason."""
+def touched_by(
+    change: Change, choices: Choices, *, new_options: Collection[Mapping[str, Any]], multi: bool = False
+) -> Touched:
+    """The rule; multi: of a multi-select criterion. Raises Invalid when the meaning stays and no reason is given."""
     if choices.same_meaning and not (choices.reason.strip() and len(choices.reason) <= MAX_REASON):
         raise Invalid(
             "no_reason", _("Explain why the meaning stays the same. The reason is recorded in the audit log.")
@@ -147,6 +151,8 @@ def touched_by(change: Change, choices: Choices, *, new_options: Collection[Mapp
     if _MOVES_ALL & change.fields.keys():
         return Touched(all=True)
     if _WORDS & change.fields.keys() and not choices.same_meaning:
+        return Touched(all=True)
+    if multi and (change.of("removed") or change.of("added") or (change.of("meaning") and not choices.same_meaning)):
         return Touched(all=True)
     values = [option.value for option in change.of("removed")]
     if not choices.same_meaning:
@@ -158,7 +164,7 @@ def touched_by(change: Change, choices: Choices, *, new_options: Collection[Mapp
             return Touched(all=True)
         values += [value for value in choices.maybe_new if value is not None and not _holds(values, value)]
         cant_tell = cant_tell or any(value is None for value in choices.maybe_new)
-    allowed = tuple(option["value"] for option in new_options) if new_options else None
+    allowed = tuple(option["value"] for option in new_options) if new_options and not multi else None
     return Touched(values=tuple(values), cant_tell=cant_tell, allowed=allowed)
 
 
@@ -271,7 +277,7 @@ def impact(*, old: Criterion, new: Criterion | Mapping[str, Any], choices: Choic
     """What making `new` of `old` would touch. Nothing is stored."""
     change = change_between(old, new)
     options = new["options"] if isinstance(new, Mapping) else new.options
-    rule = touched_by(change, choices or Choices(), new_options=options)
+    rule = touched_by(change, choices or Choices(), new_options=options, multi=old.is_multi)
     parameters = {**given(old, rule), "project": old.project_id}
     counted = [(None if value is None else json.loads(value), n) for value, n in fetch_all(_VALUES, parameters)]
     people = [PersonCount(*row) for row in fetch_all(_PEOPLE, parameters)]
@@ -295,8 +301,9 @@ def impact(*, old: Criterion, new: Criterion | Mapping[str, Any], choices: Choic
 
 
 def _by_value(old: Criterion, counted: list[tuple[Any, int]], rule: Touched) -> list[ValueCount]:
-    """In the order of the scale; every option of the old version, also one without labels. None of free text."""
-    if old.is_text:
+    """In the order of the scale; every option of the old version, also one without labels. None of free text and
+    of selections, of which there are too many."""
+    if old.is_text or old.is_multi:
         return []
     labels = {json_spelling(value): n for value, n in counted}
     decided = (

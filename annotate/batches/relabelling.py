@@ -201,7 +201,7 @@ def relabel(
             "other_criterion", _("Labels can only be carried over from an earlier version of the same criterion.")
         )
     check_due_date(due_date)
-    rule = touched_by(change_between(old, new), choices, new_options=new.options)
+    rule = touched_by(change_between(old, new), choices, new_options=new.options, multi=old.is_multi)
     with transaction.atomic():
         no_import_writes(project.pk)
         Project.objects.select_for_update(no_key=True).get(pk=project.pk)

@@ -30,6 +30,8 @@ class Scaled(Protocol):
     def is_text(self) -> bool: ...
     @property
     def prefill(self) -> str: ...
+    @property
+    def is_multi(self) -> bool: ...
 
 
 def is_missing(value: object) -> bool:
@@ -60,24 +62,19 @@ def _same(level: Value, value: object) -> bool:
     return isinstance(value, str) and value == level
 
 
-def normalise(criterion: Scaled, value: object) -> Value:
-    """The value as the criterion's own option spells it, a float on an open interval scale, or free text as it is.
+def normalise(criterion: Scaled, value: object) -> Any:
+    """The value as the criterion's own option spells it, on a multi-select criterion a list of such, a float on an open
+    interval scale, or free text as it is.
 
-    Raises Invalid `not_an_option` with a sentence that lists what is accepted; of free text `bad_text` and
-    `text_too_long`.
+    Raises Invalid `not_an_option` with a sentence that lists what is accepted; of a multi-select criterion also
+    `bad_selection`, of free text `bad_text` and `text_too_long`.
     """
     if criterion.is_text:
         return _words(criterion, value)
+    if criterion.is_multi:
+        return _selection(criterion, value)
     if criterion.options:
-        for level in criterion.levels:
-            if _same(level, value):
-                return level
-        accepted = ", ".join(str(level) for level in criterion.levels)
-        raise Invalid(
-            "not_an_option",
-            _("%(shown)s is not an option of “%(key)s”. Must be one of %(accepted)s.")
-            % {"shown": _shown(value), "key": criterion.key, "accepted": accepted},
-        )
+        return _option(criterion, value)
     number = as_number(value) if isinstance(value, str) else value
     if isinstance(number, bool) or not isinstance(number, int | float) or not _is_finite(number):
         raise Invalid(
@@ -86,6 +83,40 @@ def normalise(criterion: Scaled, value: object) -> Value:
             % {"shown": _shown(value), "key": criterion.key},
         )
     return float(number)
+
+
+def _option(criterion: Scaled, value: object) -> Any:
+    for level in criterion.levels:
+        if _same(level, value):
+            return level
+    accepted = ", ".join(str(level) for level in criterion.levels)
+    raise Invalid(
+        "not_an_option",
+        _("%(shown)s is not an option of “%(key)s”. Must be one of %(accepted)s.")
+        % {"shown": _shown(value), "key": criterion.key, "accepted": accepted},
+    )
+
+
+def _selection(criterion: Scaled, value: object) -> list[Any]:
+    """In the order of the options, so that equal selections are equal values. [] says that none applies."""
+    listed = _json_list(value) if isinstance(value, str) else value
+    if not isinstance(listed, list):
+        said = _("%(shown)s is not a list. “%(key)s” takes a JSON list of its options, [] for none of them.")
+        raise Invalid("bad_selection", said % {"shown": _shown(value), "key": criterion.key})
+    chosen = [_option(criterion, one) for one in listed]
+    ordered = [level for level in criterion.levels if any(level is one for one in chosen)]
+    if len(ordered) < len(chosen):
+        said = _("%(shown)s holds an option of “%(key)s” more than once.")
+        raise Invalid("bad_selection", said % {"shown": _shown(value), "key": criterion.key})
+    return ordered
+
+
+def _json_list(text: str) -> object:
+    """As a table of text cells spells it."""
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return None
 
 
 def _words(criterion: Scaled, value: object) -> str:
@@ -110,6 +141,18 @@ def require_changed(criterion: Scaled, value: Value, answer: str | None) -> None
 
 
 def require_rated(criterion: Scaled) -> None:
+    """Raises Invalid for what has no figures: no judge, known answer, report or threshold is about free text or a
+    selection of several options."""
+    require_voted(criterion)
+    if criterion.is_multi:
+        raise Invalid(
+            "multi_select",
+            _("“%(key)s” is multi-select, which has verdicts but no figures. Choose another criterion.")
+            % {"key": criterion.key},
+        )
+
+
+def require_voted(criterion: Scaled) -> None:
     """Raises Invalid for free text: there is nothing to count, compare or decide."""
     if criterion.is_text:
         raise Invalid(

@@ -165,4 +165,4 @@ def _as_number(value: Any) -> float | None:
 
 
 def _as_text(value: Any) -> str | None:
-    return value if value is None or isinstance(value, str) else json.dumps(value)
+    return value if value is None or isinstance(value, str) else json.dumps(value, ensure_ascii=False)

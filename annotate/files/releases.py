@@ -42,7 +42,7 @@ from annotate.files.export_writers import RELEVANCE, SUFFIXES, TABLES, WRITERS
 from annotate.labels.settled_read import STANDING, Standing
 from annotate.models import AuditEntry, Label, Project, Release, User
 from annotate.models.label import VerdictState
-from annotate.models.project import Prefill, Scale
+from annotate.models.project import UNRATED_SCALES, Prefill, Scale
 from annotate.samples.read import abstentions
 from annotate.verdicts.evidence_read import agreement
 
@@ -166,9 +166,12 @@ def _states(project: Project, filters: Filters) -> dict[str, Any]:
 
 
 def _agreement(project: Project, tally: _Tally, annotators: Annotators) -> dict[str, Any]:
-    """How well the people agreed on what is exported: for each criterion all the figures of `manage.py agreement`."""
+    """How well the people agreed on what is exported: for each criterion that has figures, all those of `manage.py
+    agreement`."""
     found = {}
     for name, counted in sorted(tally.criteria.items()):
+        if counted["scale"] in UNRATED_SCALES:
+            continue
         criterion = project.criteria.get(key=counted["key"], version=counted["version"])
         figures = agreement(criterion, reader=SYSTEM)
         found[name] = {field: figures[field] for field in ("units", "ratings", "raters", "estimates")}

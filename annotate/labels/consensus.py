@@ -5,6 +5,7 @@ than half of them settle it, or, in a batch that asks for it (Batch.consensus), 
 fewer votes than needed, it is disputed and waits for a reviewer.
 A batch may instead say how many votes it needs, and what share of them (Batch.settle_votes, Batch.settle_share): with
 three asked, two that agree can then be enough when the third person couldn't tell or never came.
+The vote on a multi-select criterion is the whole selection: people agree who chose the same options (decision 41).
 Free text is no vote and has no verdict. Saying "can't tell" is no vote either, and brings the unit to the reviewer
 where votes are missing then, also when no one could tell.
 
@@ -23,7 +24,7 @@ from django.utils.translation import gettext as _
 
 from annotate.core.errors import Invalid
 from annotate.core.rows import execute, fetch_all
-from annotate.core.scales import require_rated
+from annotate.core.scales import require_voted
 from annotate.core.trail import note
 from annotate.core.units import without_abstentions
 from annotate.labels.read import COUNTING, LATEST_FIRST, UNDECIDED, VOTE
@@ -144,7 +145,7 @@ def settle_imported(*, project: Project, criterion: Criterion, needed: int, acto
         raise Invalid("bad_overlap", _("Labels per unit: must be a whole number, at least 1."))
     if criterion.project_id != project.pk:
         raise Invalid("foreign_criterion", _("This criterion belongs to another project."))
-    require_rated(criterion)
+    require_voted(criterion)
     with transaction.atomic():
         Project.objects.select_for_update(no_key=True).get(pk=project.pk)
         lock_labelled_samples(criterion)

@@ -16,6 +16,7 @@ import alignment
 from alignment.base.estimate import Estimate, remark
 from annotate.core.blindness import STILL_TO_LABEL, Reader, parameters, without_held_back
 from annotate.core.rows import fetch_all
+from annotate.core.scales import json_spelling
 from annotate.core.units import no_abstention, without_abstentions
 from annotate.models import Batch, BatchCriterion, Criterion, GoldAnswer, Project, Sample, Task, User, Verdict
 from annotate.models.batch import Purpose, Strategy
@@ -198,10 +199,11 @@ def _steadiness(user: User, criterion: Criterion, rows: list[tuple[int, str, Any
     values = [first for _s, _u, first, _second in rows] + [second for *_rest, second in rows]
     both = ["first"] * len(rows) + ["second"] * len(rows)
     rng = alignment.seeded(seed)
-    scale = cast("alignment.Scale", criterion.scale)
-    ratings = alignment.Ratings.from_columns(
-        units, both, values, clusters, scale=scale, levels=criterion.levels or None
-    )
+    scale, levels = cast("alignment.Scale", criterion.scale), criterion.levels or None
+    if criterion.is_multi:
+        # Each selection is a category of its own, as in votes.
+        scale, levels, values = "nominal", None, [json_spelling(value) for value in values]
+    ratings = alignment.Ratings.from_columns(units, both, values, clusters, scale=scale, levels=levels)
     agreement = alignment.self_consistency(
         units, [user.username] * len(units), values, clusters, rng=rng
     ).pooled.agreement

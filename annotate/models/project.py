@@ -60,8 +60,14 @@ class Scale(models.TextChoices):
     NOMINAL = "nominal", _("Nominal")
     ORDINAL = "ordinal", _("Ordinal")
     INTERVAL = "interval", pgettext_lazy("scale", "Interval")
+    # Any number of the options, also none: a value is a list of option values. Verdicts, and no figure (decision 41).
+    MULTI = "multi", _("Multi-select")
     # Words of the annotator's own: no option, no vote, no figure.
     TEXT = "text", _("Free text")
+
+
+# No judge, report, known answer or threshold is about them.
+UNRATED_SCALES = (Scale.MULTI, Scale.TEXT)
 
 
 class Prefill(models.TextChoices):
@@ -124,6 +130,10 @@ class Criterion(models.Model):
     @property
     def is_text(self) -> bool:
         return self.scale == Scale.TEXT
+
+    @property
+    def is_multi(self) -> bool:
+        return self.scale == Scale.MULTI
 
 
 class User(AbstractUser):  # type: ignore[django-manager-missing]  # of tokens: knox ships no types

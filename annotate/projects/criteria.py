@@ -16,7 +16,7 @@ from annotate.core.scales import as_number
 from annotate.core.texts import is_storable
 from annotate.core.trail import note
 from annotate.models import BatchCriterion, Criterion, Project, User
-from annotate.models.project import Prefill, Scale, UnitKind
+from annotate.models.project import UNRATED_SCALES, Prefill, Scale, UnitKind
 from annotate.projects.builtin_criteria import BUILTIN_CRITERIA
 
 _FIELDS = {"key", "name", "unit", "scale", "prompt", "help", "options", "pass", "required", "cant_tell", "prefill"}
@@ -61,11 +61,10 @@ def _add_one(project: Project, spec: dict[str, Any], actor: User | None) -> Crit
             _("“%(key)s” applies to a %(unit)s. Choose another key for a %(wanted)s.")
             % {"key": current.key, "unit": current.unit, "wanted": content["unit"]},
         )
-    if Scale.TEXT in (current.scale, content["scale"]) and current.scale != content["scale"]:
-        raise Conflict(
-            "scale_changed",
-            _("“%(key)s” can’t change between free text and options. Choose another key.") % {"key": current.key},
-        )
+    for scale in UNRATED_SCALES:
+        if current.scale != content["scale"] and scale in (current.scale, content["scale"]):
+            said = _("“%(key)s” can’t change its scale from or to “%(scale)s”. Choose another key.")
+            raise Conflict("scale_changed", said % {"key": current.key, "scale": scale.label})
     if current.prefill != content["prefill"]:
         raise Conflict(
             "prefill_changed",
@@ -124,6 +123,8 @@ def check_spec(spec: Mapping[str, Any] | str, *, where: str = "criterion") -> di
     passing = spec.get("pass", [])
     if not isinstance(passing, list):
         raise Invalid("bad_pass", f"{where}.pass: write a list of option values.")
+    if passing and scale == Scale.MULTI:
+        raise Invalid("bad_pass", f"{where}.pass: several options can be chosen, so none of them passes; leave it out.")
     for value in passing:
         if _spelling(value) not in spellings:
             reason = "is not the value of an option" if options else "needs options to be one of"

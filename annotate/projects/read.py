@@ -16,7 +16,7 @@ from annotate.core.permissions import ROLES_FOR
 from annotate.core.rows import first_or_raise
 from annotate.core.scales import require_rated
 from annotate.models import Batch, BatchCriterion, Criterion, Invite, Membership, Project, Sample, User
-from annotate.models.project import Scale
+from annotate.models.project import UNRATED_SCALES, Scale
 
 
 def projects_of(user: User) -> QuerySet[Project]:
@@ -28,9 +28,14 @@ def current_criteria(project: Project) -> QuerySet[Criterion]:
     return project.criteria.filter(is_current=True).order_by("position", "id")
 
 
-def rated_criteria(project: Project) -> QuerySet[Criterion]:
-    """Those on a scale. Free text has no verdicts and no figures: no judge, report or known answer is about it."""
+def voted_criteria(project: Project) -> QuerySet[Criterion]:
+    """Those that have verdicts: all but free text."""
     return current_criteria(project).exclude(scale=Scale.TEXT)
+
+
+def rated_criteria(project: Project) -> QuerySet[Criterion]:
+    """Those that have figures: no judge, report or known answer is about free text or a multi-select criterion."""
+    return current_criteria(project).exclude(scale__in=UNRATED_SCALES)
 
 
 def criterion_names(project: Project | int) -> dict[str, str]:
@@ -44,7 +49,7 @@ def one_criterion(project: Project, key: str) -> Criterion:
 
 
 def one_rated_criterion(project: Project, key: str) -> Criterion:
-    """Raises Invalid `free_text` for one that has no figures."""
+    """Raises Invalid `free_text` or `multi_select` for one that has no figures."""
     criterion = one_criterion(project, key)
     require_rated(criterion)
     return criterion
@@ -159,7 +164,7 @@ def project_named(slug: str) -> Project:
 
 def criterion_named(project: Project, key: str) -> Criterion:
     """The current version of the criterion, for figures. Raises Invalid with a sentence that names the known keys, and
-    for free text."""
+    for one that has no figures."""
     criterion = current_criteria(project).filter(key=key).first()
     if criterion is None:
         known = ", ".join(current_criteria(project).values_list("key", flat=True)) or "none yet"

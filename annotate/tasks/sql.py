@@ -43,6 +43,10 @@ class AskedCriterion:
     def is_text(self) -> bool:
         return self.scale == Scale.TEXT
 
+    @property
+    def is_multi(self) -> bool:
+        return self.scale == Scale.MULTI
+
 
 @dataclass(frozen=True)
 class StoredLabel:

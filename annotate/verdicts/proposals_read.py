@@ -13,6 +13,7 @@ from django.utils.translation import gettext as _
 import alignment
 from annotate.core.blindness import SYSTEM
 from annotate.core.errors import Conflict, Invalid
+from annotate.core.scales import require_rated
 from annotate.core.text_tables import in_words
 from annotate.models import Criterion
 from annotate.verdicts.ratings_read import votes_of
@@ -42,6 +43,7 @@ class Posteriors:
 
 def _posteriors_of(criterion: Criterion) -> Posteriors:
     """Raises Conflict `not_identified` with a sentence when the labels can't carry the model."""
+    require_rated(criterion)
     if not criterion.options:
         raise _refused(_("This criterion has no options, but the model needs options."))
     # A model of all that was said; of units, its proposals show those of a queue only, which has its reader.
@@ -154,7 +156,10 @@ def _preview(
     for (pk, spelled), n in counts.items():
         value, criterion = values[pk, spelled], criteria[pk]
         words = {repr(option["value"]): option.get("label") or str(option["value"]) for option in criterion.options}
-        by_value.append(ValueCount(criterion.key, criterion.name, value, words.get(spelled, str(value)), n))
+        label = (
+            ", ".join(words[repr(one)] for one in value) if isinstance(value, list) else words.get(spelled, str(value))
+        )
+        by_value.append(ValueCount(criterion.key, criterion.name, value, label, n))
     by_value.sort(key=lambda row: (row.criterion, -row.n, row.label))
     return Preview(considered, [proposal for _row, proposal in taken], by_value, len(found) - len(taken), model)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
+from typing import Any, cast
 
 from django.contrib import messages
 from django.http import HttpResponse, HttpResponseRedirect, QueryDict
@@ -153,6 +153,7 @@ def return_label(page: ProjectPage, verdict_id: int) -> HttpResponse:
 
 def _decision(verdict: Verdict, data: QueryDict | None = None) -> DecisionForm:
     standing = {"revision": verdict.revision, "value": verdict.value, "reason": verdict.reason}
+    standing["none"] = verdict.value == []
     return DecisionForm(verdict.criterion, data, initial=standing)
 
 
@@ -200,7 +201,7 @@ def _show(
     if returning is None and returnable:
         about = f"{title} – {criterion.name}: "
         returning = ReturnForm(returnable, initial={"message": about})
-    chosen = form["value"].value()
+    chosen = form.chosen()
     context = {
         "verdict": verdict,
         "criterion": criterion,
@@ -227,7 +228,7 @@ def _show(
         "rest": _rest(found),
         "questions": cards_about(page, sample, verdict.unit, named=sees_names(page)),
         "judges": judges_on(verdict, reader=page.user) if page.project.show_judges else [],
-        "options": [{**option, "chosen": str(option["value"]) == str(chosen)} for option in choices_of(criterion)],
+        "options": [{**option, "chosen": str(option["value"]) in chosen} for option in choices_of(criterion)],
         "verdict_word": _said(criterion, verdict.value),
         "form": form,
         "returning": returning,
@@ -289,7 +290,8 @@ def _stale(stale: dict[str, Any] | None, criterion: Criterion) -> dict[str, Any]
 
 def _seen(form: DecisionForm, verdict: Verdict) -> DecisionForm:
     """The same decision, to be sent again by somebody who has now seen the new state."""
-    data = {**form.data, "revision": str(verdict.revision)}
+    data = cast("QueryDict", form.data).copy()
+    data["revision"] = str(verdict.revision)
     again = DecisionForm(verdict.criterion, data)
     again.full_clean()
     return again

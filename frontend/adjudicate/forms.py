@@ -4,15 +4,17 @@ from collections.abc import Sequence
 from typing import Any
 
 from django import forms
+from django.db.models import QuerySet
 from django.utils.translation import gettext_lazy as _
 
 from annotate.models import Criterion, Project
-from annotate.projects.read import rated_criteria
+from annotate.projects.read import rated_criteria, voted_criteria
 from annotate.verdicts.proposals_read import FEWEST_VOTES
 
 
 class DecisionForm(forms.Form):
-    """`value`: an option as text, which annotate.core.scales turns into the option; any number on an open scale."""
+    """`value`: an option as text, which annotate.core.scales turns into the option; several of them on a multi-select
+    criterion, or `none`; any number on an open scale."""
 
     value = forms.CharField(
         label=_("Value"), required=False, error_messages={"required": _("Choose the correct value.")}
@@ -23,13 +25,29 @@ class DecisionForm(forms.Form):
         help_text=_("Shown to the annotators."),
         error_messages={"required": _("Briefly explain your reason. Annotators learn from it.")},
     )
+    none = forms.BooleanField(label=_("None of these"), required=False)
     revision = forms.IntegerField(min_value=0, widget=forms.HiddenInput)
 
     def __init__(self, criterion: Criterion, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.fields["value"].required = True
-        if not criterion.options:
+        self.is_multi = criterion.is_multi
+        self.fields["value"].required = not self.is_multi
+        if self.is_multi:
+            options = [(str(value), str(value)) for value in criterion.levels]
+            self.fields["value"] = forms.MultipleChoiceField(label=_("Value"), required=False, choices=options)
+        elif not criterion.options:
             self.fields["value"].widget = forms.NumberInput({"step": "any"})
+
+    def clean(self) -> dict[str, Any]:
+        given: dict[str, Any] = super().clean() or {}
+        if self.is_multi and "value" in given and bool(given["value"]) == given["none"]:
+            self.add_error("value", _("Select the options that apply, or “None of these”."))
+        return given
+
+    def chosen(self) -> set[str]:
+        """The values that are chosen, as text."""
+        value = self["value"].value()
+        return {str(one) for one in value or ()} if isinstance(value, list) else {str(value)}
 
 
 class ReturnForm(forms.Form):
@@ -56,7 +74,9 @@ class AgreedForm(forms.Form):
 
     def __init__(self, project: Project, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **{"auto_id": "id_agreed_%s", **kwargs})
-        self.fields["criterion"].choices = [("", _("All criteria")), *_named(project)]  # type: ignore[attr-defined]
+        self.fields["criterion"].choices = [  # type: ignore[attr-defined]
+            ("", _("All criteria")), *_named(voted_criteria(project)),
+        ]  # fmt: skip
 
 
 class ProbableForm(forms.Form):
@@ -67,8 +87,8 @@ class ProbableForm(forms.Form):
 
     def __init__(self, project: Project, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **{"auto_id": "id_probable_%s", **kwargs})
-        self.fields["criterion"].choices = _named(project)  # type: ignore[attr-defined]
+        self.fields["criterion"].choices = _named(rated_criteria(project))  # type: ignore[attr-defined]
 
 
-def _named(project: Project) -> list[tuple[str, str]]:
-    return [(criterion.key, criterion.name) for criterion in rated_criteria(project)]
+def _named(criteria: QuerySet[Criterion]) -> list[tuple[str, str]]:
+    return [(criterion.key, criterion.name) for criterion in criteria]

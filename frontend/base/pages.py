@@ -22,7 +22,7 @@ from django.utils.translation import gettext_noop
 from annotate.core.errors import Refusal
 from annotate.core.permissions import may_in, project_for
 from annotate.models import Project, User
-from frontend.base.spelling import rounded
+from frontend.base.spelling import rounded, selection
 
 # Section, its label, and the action one needs to see it in the navigation.
 SECTIONS = (
@@ -184,7 +184,10 @@ def names_key(page: ProjectPage) -> str:
 
 
 def word(options: Sequence[dict[str, Any]], value: Any) -> str:
-    """The label of the option that has this value; a number of an open scale as it is."""
+    """The label of the option that has this value, of a selection those of its options; a number of an open scale as it
+    is."""
+    if isinstance(value, list):
+        return selection(word(options, one) for one in value)
     for option in options:
         if type(option["value"]) is type(value) and option["value"] == value:
             return str(option.get("label") or value)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from django import template
@@ -17,8 +18,15 @@ register = template.Library()
 
 @register.filter
 def rounded(value: Any) -> Any:
-    """A number with decimals, rounded; any other value as it is."""
+    """A number with decimals, rounded; a selection as its options; any other value as it is."""
+    if isinstance(value, list):
+        return selection(str(rounded(one)) for one in value)
     return number(value) if isinstance(value, float) else value
+
+
+def selection(words: Iterable[str]) -> str:
+    """What was chosen of a multi-select criterion, in words."""
+    return ", ".join(words) or _("None of these")
 
 
 @register.filter

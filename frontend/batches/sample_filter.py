@@ -15,7 +15,7 @@ from django.utils.translation import gettext_lazy
 from annotate.core.blindness import Reader
 from annotate.core.texts import is_storable
 from annotate.models import Project
-from annotate.projects.read import rated_criteria
+from annotate.projects.read import rated_criteria, voted_criteria
 from annotate.samples.read import KnownKey, known_metadata
 from annotate.verdicts.samples_read import SORTS, Agreement, Samples, Status, Wanted
 from frontend.base.forms import SampleSearch
@@ -69,7 +69,7 @@ class SampleFilter(SampleSearch):
     def __init__(self, project: Project, asked: QueryDict, *, reader: Reader) -> None:
         super().__init__(asked)
         self.project, self.reader = project, reader
-        self.fields["criterion"].choices = [_ANY, *((one.key, one.name) for one in rated_criteria(project))]  # type: ignore[attr-defined]
+        self.fields["criterion"].choices = [_ANY, *((one.key, one.name) for one in voted_criteria(project))]  # type: ignore[attr-defined]
         self.fields["judge"].choices = [_ANY, *((one.name, one.name) for one in judges_of(project))]  # type: ignore[attr-defined]
         known = {one.key: one for one in known_metadata(project)}
         given = [name.removeprefix(META) for name in asked if name.startswith(META) and asked[name]]

@@ -27,7 +27,7 @@ from annotate.files.releases import make_release
 from annotate.labels.consensus import settle_imported
 from annotate.models import Criterion, ImportJob, Project
 from annotate.models.transfer import ImportKind, ImportStatus
-from annotate.projects.read import rated_criteria
+from annotate.projects.read import voted_criteria
 from annotate.verdicts.read import ground_truth, imported_labels
 from frontend.base.pages import ProjectPage, RefusalsShown, project_view, status_of
 from frontend.data.columns import COLUMN_HELP
@@ -150,7 +150,7 @@ class SettleForm(forms.Form):
     def __init__(self, project: Project, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         field = self.fields["criterion"]
-        field.queryset = rated_criteria(project)  # type: ignore[attr-defined]
+        field.queryset = voted_criteria(project)  # type: ignore[attr-defined]
         field.label_from_instance = lambda criterion: criterion.name  # type: ignore[attr-defined]
 
 

@@ -14,6 +14,7 @@ from django.utils.translation import ngettext
 from annotate.batches.criterion_change_read import Change, Impact, change_between, impact, version_uses, versions_of
 from annotate.batches.relabelling import Relabelled, change_criterion, relabel
 from annotate.models import Criterion
+from annotate.models.project import UNRATED_SCALES
 from annotate.projects.builtin_criteria import builtin_in_language
 from annotate.projects.criteria import add_criteria, check_spec
 from annotate.projects.read import current_criteria, one_criterion
@@ -195,8 +196,8 @@ def criterion(page: ProjectPage, key: str) -> HttpResponse:
     show on it."""
     versions = versions_of(page.project, key)
     standing = requirement_of(versions[0])
-    # Of free text nothing can be required.
-    sent = None if versions[0].is_text else page.data
+    # Of what has no figures nothing can be required.
+    sent = None if versions[0].scale in UNRATED_SCALES else page.data
     form = RequirementForm(sent, initial={name: getattr(standing, name) for name in RequirementForm.base_fields})
     if form.is_valid():
         with RefusalsShown(form, show=lambda why: form.add_error(why.details["field"], why.details["problem"])):

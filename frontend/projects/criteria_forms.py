@@ -32,7 +32,8 @@ class CriterionForm(forms.Form):
         choices=Scale.choices,
         help_text=_(
             "Binary: two options. Nominal: unordered options. Ordinal: options from worst to best. Interval: "
-            "evenly spaced numbers, or any number if there are no options. Free text: own words, without options."
+            "evenly spaced numbers, or any number if there are no options. Multi-select: any number of the options, or "
+            "none of them. Free text: own words, without options."
         ),
     )
     prefill = forms.ChoiceField(
@@ -119,9 +120,10 @@ def spec_of(form: CriterionForm, rows: BaseFormSet, standing: Criterion | None =
     ]
     passing = [value for row, value in zip(given, values, strict=True) if row["passes"]]
     said = {**form.cleaned_data, "options": options, "pass": passing}
-    # The style sheet hides what free text doesn't have, and what only free text about answers has.
+    # The style sheet hides what free text doesn't have, what only free text about answers has, and what passes where
+    # several options can be chosen.
     if said["scale"] != Scale.TEXT:
-        return {**said, "prefill": ""}
+        return {**said, "prefill": "", **({"pass": []} if said["scale"] == Scale.MULTI else {})}
     prefill = said["prefill"] if said["unit"] == UnitKind.ANSWER else ""
     required = said["required"] and not prefill
     return {**said, "options": [], "pass": [], "cant_tell": False, "prefill": prefill, "required": required}
@@ -186,7 +188,7 @@ class ChangeForm(forms.Form):
         }
         if not shown.change.touches_wording:
             del self.fields["same_meaning"], self.fields["reason"]
-        if not shown.change.of("added"):
+        if not (shown.change.of("added") and self._values):
             del self.fields["only_some"], self.fields["maybe_new"]
         else:
             self.fields["maybe_new"].choices = [  # type: ignore[attr-defined]

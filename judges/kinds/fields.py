@@ -9,6 +9,7 @@ from django.utils.translation import gettext as _
 
 from annotate.core.units import KIND_ORDER
 from annotate.models import Criterion, Project, Sample
+from annotate.models.project import UNRATED_SCALES
 from annotate.projects.read import rated_criteria
 from judges.kinds.base import Refused
 
@@ -117,8 +118,9 @@ def target(fields: Fields, project: Project, kinds: Collection[str] = KIND_ORDER
         raise fields.refuse(
             "criterion", _("Must be one of the project’s criteria: %(keys)s.") % {"keys": ", ".join(known)}
         )
-    if criterion.is_text:
-        raise fields.refuse("criterion", _("“%(key)s” is free text: no judge scores it.") % {"key": criterion.key})
+    if criterion.scale in UNRATED_SCALES:
+        said = _("“%(key)s” is %(scale)s: no judge scores it.")
+        raise fields.refuse("criterion", said % {"key": criterion.key, "scale": criterion.get_scale_display().lower()})
     if criterion.unit not in kinds:
         raise fields.refuse(
             "criterion",

@@ -28,7 +28,7 @@ from annotate.models import (
     Task,
     Verdict,
 )
-from annotate.models.project import Scale
+from annotate.models.project import UNRATED_SCALES
 from judges.models import AlignmentReport, Judge, JudgeVersion, Requirement, Score
 from judges.reports.read import FIGURES_VERSION, data_version, has_report_on, pending_key
 from judges.reports.requests import request_report
@@ -105,7 +105,7 @@ def _changed(before: dict[int, Change], now: datetime) -> dict[int, Change]:
     labels = Label.objects.filter(criterion=OuterRef("pk"))
     found = {}
     asked = Criterion.objects.filter(Exists(labels), is_current=True, project__deleting_at__isnull=True)
-    for criterion in asked.exclude(scale=Scale.TEXT).order_by("pk"):
+    for criterion in asked.exclude(scale__in=UNRATED_SCALES).order_by("pk"):
         version = data_version(criterion)
         if has_report_on(criterion, version):
             continue

@@ -5,7 +5,8 @@ import { actsByKey, bindKeys, optionKeys, shortcutsOn } from "../base/keys.js";
 
 const form = document.querySelector("form[data-adjudicate]");
 const reason = form.elements.namedItem("reason");
-const radios = [...form.querySelectorAll("input[type=radio]")];
+/** One of them is right, or on a multi-select criterion any number, or none: then they are boxes. */
+const radios = [...form.querySelectorAll(".options input")];
 const keys = optionKeys(radios.map(({ dataset }) => ({ label: dataset.label, hotkey: dataset.hotkey || undefined })));
 const help = byId("keys");
 const marks = [...document.querySelectorAll("[data-evidence]")];
@@ -20,9 +21,15 @@ radios.forEach((radio, i) => {
 for (const extra of document.querySelectorAll("[data-help], [data-hint]")) extra.hidden = false;
 
 function choose(radio) {
+  if (radio.type === "checkbox") return radio.click();
   radio.checked = true;
   reason.focus();
 }
+
+form.querySelector(".options")?.addEventListener("change", ({ target }) => {
+  if (target.type !== "checkbox" || !target.checked) return;
+  for (const other of radios) if ((other.name === "none") !== (target.name === "none")) other.checked = false;
+});
 
 function follow(rel) {
   document.querySelector(`a[rel=${rel}]`)?.click();

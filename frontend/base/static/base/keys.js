@@ -69,8 +69,8 @@ export function actsByKey(keys, acts) {
 }
 
 const isInput = (target) => target.matches("input:not([type=checkbox], [type=radio]), textarea, select, [contenteditable]");
-// Like a native radio button: Enter belongs to the form, Space chooses.
-const pressesItself = (target) => target.matches("button:not([role=radio]), a[href], summary");
+// Like a native radio button or check box: Enter belongs to the form, Space chooses.
+const pressesItself = (target) => target.matches("button:not([role=radio], [role=checkbox]), a[href], summary");
 
 /**
  * A click leaves the focus to the page: Enter then means what the page says it means, not the button that was clicked, and

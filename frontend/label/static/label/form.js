@@ -1,9 +1,8 @@
 /** All questions of a task at once, one below the other; keys act on the one in hand. Drawn only while it is wanted. */
 
 import { bdi, byId, say } from "../base/dom.js";
-import { optionKeys } from "../base/keys.js";
-import { optionButton, stepTitle, unitName } from "./render.js";
-import { isText, textShown, unitText } from "./steps.js";
+import { drawChosen, optionButtons, stepTitle, unitName } from "./render.js";
+import { isMulti, isText, textShown, unitText } from "./steps.js";
 
 /** @typedef {import("./steps.js").Step} Step @typedef {import("./steps.js").Label} Label @typedef {import("./steps.js").Task} Task */
 
@@ -45,9 +44,8 @@ function card(task, step, first, cantTellKey) {
 }
 
 function choices(step, named) {
-  const keys = optionKeys(step.criterion.options);
-  const group = make("div", "options form-options", ...step.criterion.options.map((option, i) => optionButton(option, keys[i])));
-  group.setAttribute("role", "radiogroup");
+  const group = make("div", "options form-options", ...optionButtons(step.criterion));
+  group.setAttribute("role", isMulti(step.criterion) ? "group" : "radiogroup");
   group.setAttribute("aria-labelledby", named);
   return group;
 }
@@ -77,13 +75,7 @@ function cantTell(key) {
 export function drawFormStep(step, label) {
   const made = cards.get(step.key);
   if (!made) return;
-  const chosen = JSON.stringify(label?.value ?? null);
-  const buttons = [...made.querySelectorAll("[data-value]")];
-  const reachable = buttons.find((button) => button.dataset.value === chosen) ?? buttons[0];
-  for (const button of buttons) {
-    button.setAttribute("aria-checked", String(button.dataset.value === chosen));
-    button.tabIndex = button === reachable ? 0 : -1;
-  }
+  drawChosen([...made.querySelectorAll("[data-value]")], label?.value ?? null);
   const words = made.querySelector("textarea");
   if (words && words !== document.activeElement) words.value = textShown(step, label);
   const field = made.querySelector("input");
@@ -136,7 +128,7 @@ export function bindForm(on) {
     if (event.target.matches("textarea") && event.key === "Escape") event.target.blur();
     if (event.target.type === "number" && (event.key === "Enter" || event.key === "Escape")) event.target.blur();
     const move = { ArrowDown: 1, ArrowUp: -1 }[event.key];
-    const group = event.target.closest("[role=radiogroup]");
+    const group = event.target.closest(".options");
     if (!move || !group) return;
     event.preventDefault();
     const buttons = [...group.children];

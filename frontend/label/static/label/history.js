@@ -7,6 +7,7 @@
  */
 
 import { sameEvidence } from "../base/spans.js";
+import { sameValue } from "./steps.js";
 
 const NOTHING = { value: null, cant_tell: "", comment: "", evidence: [] };
 
@@ -18,11 +19,11 @@ export function saidOf(label) {
 
 /** @param {Said} one @param {Said} other */
 export const sameSaid = (one, other) =>
-  one.value === other.value && one.cant_tell === other.cant_tell && one.comment === other.comment && sameEvidence(one.evidence, other.evidence);
+  sameValue(one.value, other.value) && one.cant_tell === other.cant_tell && one.comment === other.comment && sameEvidence(one.evidence, other.evidence);
 
 /** Which part of a deed changed; one of the names of Said. @param {Deed} deed */
 export function changedPart({ before, after }) {
-  if (before.value !== after.value) return "value";
+  if (!sameValue(before.value, after.value)) return "value";
   if (before.cant_tell !== after.cant_tell) return "cant_tell";
   return before.comment !== after.comment ? "comment" : "evidence";
 }

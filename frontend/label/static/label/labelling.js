@@ -12,7 +12,7 @@ import { ActivityClock } from "./presence.js";
 import * as page from "./render.js";
 import { Questions } from "./questions.js";
 import { choiceAloud, stepAloud, taskAloud } from "./spoken.js";
-import { firstMissing, isDone, isText, neighbourUnit, nextOpen, stepKey, stepsOf } from "./steps.js";
+import { firstMissing, isDone, isMulti, isText, neighbourUnit, nextOpen, stepKey, stepsOf, toggled } from "./steps.js";
 import { Finishes } from "./take-back.js";
 import { Texts } from "./texts.js";
 import { TypedField } from "./typed-field.js";
@@ -329,8 +329,25 @@ export class Workspace {
     const { step, at } = this;
     if (!this.task) return;
     this.saveTyped();
+    if (isMulti(step.criterion)) return this.toggle(value);
     if (this.labels.get(step.key)?.value !== value) this.say(step, { value, cant_tell: "" });
     this.goOn(at);
+  }
+
+  /** One option more or less: the step stays in hand. @param {unknown} pressed  an option's value, or [] for none */
+  toggle(pressed) {
+    const { step } = this;
+    this.say(step, { value: toggled(step.criterion, this.labels.get(step.key)?.value, pressed), cant_tell: "" });
+    this.drawStep();
+    announce(choiceAloud(step, this.labels.get(step.key)));
+  }
+
+  /** Enter: a selection is as it should be; everything else is submitted. */
+  enter() {
+    if (!this.task) return;
+    const next = isMulti(this.step.criterion) && isDone(this.labels.get(this.step.key)) ? nextOpen(this.steps, this.labels, this.at) : null;
+    if (next === null) return this.submit();
+    this.goOn(this.at);
   }
 
   /** Free text, each time the typing pauses: the step stays in hand. @param {Step} step @param {string|null} value */

@@ -8,7 +8,7 @@ import { bdi, byId, element, say, setText } from "../base/dom.js";
 import { optionKeys } from "../base/keys.js";
 import { piecesOf, segments } from "../base/spans.js";
 import { citationsIn, isThere } from "./citations.js";
-import { isDone, isText, tally, unitText } from "./steps.js";
+import { isChosen, isDone, isMulti, isText, tally, unitText } from "./steps.js";
 
 /** @typedef {import("./steps.js").Task} Task @typedef {import("./steps.js").Step} Step @typedef {import("./steps.js").Label} Label */
 
@@ -34,6 +34,7 @@ export const stepTitle = (step) => `${unitName(step)} · ${step.criterion.name}`
 /** @param {import("./steps.js").Criterion} criterion */
 export function valueName(criterion, value) {
   if (value === null || value === undefined) return say("no_choice");
+  if (Array.isArray(value)) return value.map((one) => valueName(criterion, one)).join(", ") || say("none_of_these");
   return criterion.options.find((option) => option.value === value)?.label ?? String(value);
 }
 
@@ -255,38 +256,59 @@ function drawOptions(criterion, label) {
   byId("number-block").hidden = criterion.options.length > 0 || isText(criterion);
   byId("number").value = byId("number-block").hidden || value === null ? "" : String(value);
   // Among units of one criterion the buttons stay where and what they are.
-  const drawn = JSON.stringify(criterion.options);
+  const shown = shownOptions(criterion);
+  const drawn = JSON.stringify([criterion.scale, shown]);
   if (group.dataset.drawn !== drawn) {
     const hadFocus = group.contains(document.activeElement);
-    const keys = optionKeys(criterion.options);
-    group.replaceChildren(...criterion.options.map((option, i) => optionButton(option, keys[i])));
-    group.classList.toggle("options-graded", criterion.options.every((option) => option.label.length <= 3));
+    group.replaceChildren(...optionButtons(criterion));
+    group.setAttribute("role", isMulti(criterion) ? "group" : "radiogroup");
+    group.classList.toggle("options-graded", shown.every((option) => option.label.length <= 3));
     group.dataset.drawn = drawn;
     if (hadFocus) group.firstElementChild?.focus();
   }
+  byId("several").hidden = !isMulti(criterion);
   byId("cant-tell").hidden = !criterion.cant_tell;
   drawChoice(label);
 }
 
-export function optionButton(option, key) {
+/** With "none of these" last, where several can be chosen: that none applies is a decision too. */
+function shownOptions(criterion) {
+  if (!isMulti(criterion)) return criterion.options;
+  const taken = criterion.options.some((option) => option.hotkey === "0");
+  return [...criterion.options, { value: [], label: say("none_of_these"), ...(taken ? {} : { hotkey: "0" }) }];
+}
+
+/** @param {import("./steps.js").Criterion} criterion @returns {HTMLButtonElement[]} */
+export function optionButtons(criterion) {
+  const shown = shownOptions(criterion);
+  const keys = optionKeys(shown);
+  return shown.map((option, i) => optionButton(option, keys[i], isMulti(criterion) ? "checkbox" : "radio"));
+}
+
+function optionButton(option, key, role) {
   const words = element("span", { className: "option-words", children: [element("span", { className: "option-label", children: [bdi(option.label)] })] });
   if (option.help) words.append(element("span", { className: "option-help", children: [bdi(option.help)] }));
   const button = element("button", { type: "button", className: "option", data: { value: JSON.stringify(option.value), key, meaning: option.meaning ?? "" }, children: [words] });
   if (key) button.prepend(element("kbd", { text: key, ariaHidden: "true" }));
   if (key) button.setAttribute("aria-keyshortcuts", key);
-  button.setAttribute("role", "radio");
+  button.setAttribute("role", role);
   return button;
+}
+
+/** @param {HTMLElement[]} buttons  of the options of one question @param {unknown} value */
+export function drawChosen(buttons, value) {
+  const chosen = buttons.filter((button) => value !== null && isChosen(value, JSON.parse(button.dataset.value)));
+  // Of buttons of which one is chosen one can be tabbed to; boxes are reached one by one.
+  const reachable = chosen[0] ?? buttons[0];
+  for (const button of buttons) {
+    button.setAttribute("aria-checked", String(chosen.includes(button)));
+    button.tabIndex = button === reachable || button.getAttribute("role") === "checkbox" ? 0 : -1;
+  }
 }
 
 /** @param {Label|undefined} label */
 export function drawChoice(label) {
-  const chosen = JSON.stringify(label?.value ?? null);
-  const buttons = [...byId("options").children];
-  const reachable = buttons.find((button) => button.dataset.value === chosen) ?? buttons[0];
-  for (const button of buttons) {
-    button.setAttribute("aria-checked", String(button.dataset.value === chosen));
-    button.tabIndex = button === reachable ? 0 : -1;
-  }
+  drawChosen([...byId("options").children], label?.value ?? null);
   byId("cant-tell").setAttribute("aria-pressed", String(Boolean(label?.cant_tell)));
   setText("cant-tell-text", label?.cant_tell ? say("cant_tell_because", { reason: label.cant_tell }) : say("cant_tell_ask"));
   byId("clear").disabled = !isDone(label);

@@ -69,6 +69,26 @@ export const isText = (criterion) => criterion.scale === "text";
 /** @param {Criterion} criterion @param {Sample} sample */
 const startOf = (criterion, sample) => (criterion.prefill === "answer" ? (sample.answer ?? "") : "");
 
+/** Whether its answer is any number of its options. @param {Criterion} criterion */
+export const isMulti = (criterion) => criterion.scale === "multi";
+
+/** Values as they are stored: a selection is another one when it holds other options. */
+export const sameValue = (one, other) => JSON.stringify(one ?? null) === JSON.stringify(other ?? null);
+
+/** Whether a button of the option with this value is pressed. An empty selection is an option of its own, "none". */
+export const isChosen = (value, of) => (Array.isArray(value) && !Array.isArray(of) ? value.includes(of) : sameValue(value, of));
+
+/**
+ * A selection with one option more or less, in the order of the options; [] is none of them, and null no answer yet.
+ * @param {Criterion} criterion @param {unknown} value @param {unknown} pressed  an option's value, or [] for none
+ */
+export function toggled(criterion, value, pressed) {
+  if (Array.isArray(pressed)) return sameValue(value, pressed) ? null : pressed;
+  const before = Array.isArray(value) ? value : [];
+  const after = criterion.options.map((option) => option.value).filter((each) => before.includes(each) !== (each === pressed));
+  return after.length ? after : null;
+}
+
 /** What a field shows of a label that is text. @param {Step} step @param {Label|undefined} label */
 export const textShown = (step, label) => String(label?.value ?? step.start);
 

@@ -52,7 +52,7 @@ function bind(workspace) {
     ask: () => workspace.ask(), back: () => void workspace.finishes.takeBack(), keys: showHelp,
     page_down: () => scroll(1), page_up: () => scroll(-1),
     evidence: texts.evidence, search: texts.search, markers: texts.markers,
-    submit: () => workspace.texts.selected.attach() || workspace.submit(),
+    submit: () => workspace.texts.selected.attach() || workspace.enter(),
   };
 
   bindKeys({
