@@ -63,7 +63,7 @@ class SampleFilter(SampleSearch):
     guidelines = forms.ChoiceField(
         label=gettext_lazy("Guidelines"),
         required=False,
-        choices=[_ANY, ("older", gettext_lazy("has labels made under an older version"))],
+        choices=[_ANY, ("older", gettext_lazy("labelled under an older version"))],
     )
 
     def __init__(self, project: Project, asked: QueryDict, *, reader: Reader) -> None:
