@@ -624,6 +624,13 @@ def test_what_opens_beside_the_texts(look: Visit) -> None:
     page.keyboard.press("v")
 
 
+def test_a_question_and_its_answer_beside_the_work(visit: Visit) -> None:
+    page = visit("ana", "/p/stages/label/?task={asked_task}")
+    page.keyboard.press("q")
+    page.wait_for_selector("#ask-threads article")
+    assert not problems(page, "questions")
+
+
 def test_all_questions_at_once(look: Visit) -> None:
     page = look("ben", "/p/stages/label/?task={texts_task}")
     page.keyboard.press("a")

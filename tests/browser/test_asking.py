@@ -59,6 +59,13 @@ def test_asked_by_keyboard_answered_and_read(desk: Desk, live_app: LiveApp, new_
 
     page.goto(f"{live_app.url}/")
     assert "1 question of yours was answered" in page.inner_text("main")
+    page.get_by_role("link", name="Notices: 2 new").click()
+    page.get_by_role("link", name="Your question was answered").click()
+    assert "Yes, in the morning." in page.inner_text("article")
+    page.goto(f"{live_app.url}/notices/")
+    page.get_by_role("button", name="Mark all as read").click()
+    page.get_by_role("link", name="Notices", exact=True).wait_for()
+    page.goto(f"{live_app.url}/")
     page.get_by_role("link", name="See answers").click()
     assert "Yes, in the morning." in page.inner_text("article")
     assert "remy" not in page.content()

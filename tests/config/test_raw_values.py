@@ -108,6 +108,7 @@ def crawl_of(user: User) -> Crawl:
         "judge_id": list(Judge.objects.values_list("pk", flat=True)), "trial_id": [1], "flag_id": [1], "gold_id": [1],
         "thread_id": some(Thread),
         "job_id": list(ImportJob.objects.values_list("pk", flat=True)), "invite_id": [1], "username": ["ana"],
+        "schedule_id": [1],
         "link_id": [1],
         "view_id": [1],
         "start": ["lexical-token-overlap", "composite", "llm-rubric"], "step": ["open"], "form": ["html"],
