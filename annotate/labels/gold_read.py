@@ -188,7 +188,9 @@ def self_consistency(batch: Batch) -> list[Steadiness]:
     for annotator, criterion, sample, unit, first, second in fetch_all(_READ_TWICE, [batch.pk]):
         rows[annotator, criterion].append((sample, unit, json.loads(first), json.loads(second)))
     people = {user.pk: user for user in User.objects.filter(pk__in={annotator for annotator, _ in rows})}
-    order = {criterion.pk: (place, criterion) for place, criterion in enumerate(batch.asked_criteria())}
+    # Words have no figures.
+    asked = [criterion for criterion in batch.asked_criteria() if not criterion.is_text]
+    order = {criterion.pk: (place, criterion) for place, criterion in enumerate(asked)}
     keys = sorted((key for key in rows if key[1] in order), key=lambda key: (people[key[0]].username, order[key[1]][0]))
     return [_steadiness(people[person], order[key][1], rows[person, key], batch.seed) for person, key in keys]
 

@@ -11,6 +11,7 @@ from annotate.batches.read import batch_criteria
 from annotate.core.errors import Conflict, Invalid
 from annotate.core.scales import MAX_TEXT
 from annotate.labels.consensus import settle_imported
+from annotate.labels.gold_read import self_consistency
 from annotate.models import Criterion, GoldAnswer, Label, LabelEvent, Project, Task, Verdict
 from annotate.projects.criteria import add_criteria, check_spec
 from annotate.projects.read import criterion_named, current_criteria, one_rated_criterion, rated_criteria
@@ -136,3 +137,15 @@ def test_it_stays_what_it_is(world: World, task: Task) -> None:
 
 def test_another_question_makes_another_version(world: World, task: Task) -> None:
     assert with_text(world.project, prompt="What else is missing?").version == 2
+
+
+def test_words_that_were_read_twice_have_no_steadiness(world: World) -> None:
+    with_text(world.project)
+    for number in range(6):
+        make_sample(world.project, number)
+    batch = world.batch(criteria=("missing",), annotators=[world.ann], overlap=1, repeat_share=0.5, seed=2)
+    for task in batch.tasks.select_related("annotator"):
+        say(world.ann, task, "answer", "missing", "The hours.")
+        submit_task(actor=world.ann, task_id=task.pk)
+    assert batch.tasks.filter(purpose="repeat", status="submitted").exists()
+    assert self_consistency(batch) == []
