@@ -1,5 +1,5 @@
 """One SVG sprite of the icons that templates name, made when static files are collected
-(docs/decisions/0046-icons.md)."""
+(docs/decisions/0044-icons.md)."""
 
 import re
 from collections.abc import Iterator

@@ -5,7 +5,7 @@ than half of them settle it, or, in a batch that asks for it (Batch.consensus), 
 fewer votes than needed, it is disputed and waits for a reviewer.
 A batch may instead say how many votes it needs, and what share of them (Batch.settle_votes, Batch.settle_share): with
 three asked, two that agree can then be enough when the third person couldn't tell or never came.
-The vote on a multi-select criterion is the whole selection: people agree who chose the same options (decision 41).
+The vote on a multi-select criterion is the whole selection: people agree who chose the same options (decision 40).
 Free text is no vote and has no verdict. Saying "can't tell" is no vote either, and brings the unit to the reviewer
 where votes are missing then, also when no one could tell.
 

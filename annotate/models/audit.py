@@ -1,4 +1,4 @@
-"""Scheduled audits: batches that the worker makes of new samples, drawn at random (decision 47)."""
+"""Scheduled audits: batches that the worker makes of new samples, drawn at random (decision 45)."""
 
 from __future__ import annotations
 

@@ -56,7 +56,7 @@ class Came(models.TextChoices):
     RETURNED = "returned", _("Labelled again")
     # Labels on an earlier version of the criterion are given anew: each came as the one that it renews.
     RENEWED = "renewed", _("Relabelled after a criterion change")
-    # At random, but among new samples only: they stand for these, not for the project's others (decision 47).
+    # At random, but among new samples only: they stand for these, not for the project's others (decision 45).
     AUDIT = "audit", _("Drawn at random from new samples by an audit schedule")
 
 

@@ -60,7 +60,7 @@ class Scale(models.TextChoices):
     NOMINAL = "nominal", _("Nominal")
     ORDINAL = "ordinal", _("Ordinal")
     INTERVAL = "interval", pgettext_lazy("scale", "Interval")
-    # Any number of the options, also none: a value is a list of option values. Verdicts, and no figure (decision 41).
+    # Any number of the options, also none: a value is a list of option values. Verdicts, and no figure (decision 40).
     MULTI = "multi", _("Multi-select")
     # Words of the annotator's own: no option, no vote, no figure.
     TEXT = "text", _("Free text")

@@ -1,4 +1,4 @@
-"""A project's guidelines change: every saved text is a version of its own (decision 43)."""
+"""A project's guidelines change: every saved text is a version of its own (decision 42)."""
 
 from __future__ import annotations
 
