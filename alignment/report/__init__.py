@@ -5,7 +5,7 @@ versions of the libraries give the same figures, digit for digit, wherever they 
 """
 
 from alignment.report.agreement import agreement_figures
-from alignment.report.annotators import FEW_UNITS, clearly_below
+from alignment.report.annotators import clearly_below
 from alignment.report.applied import Applied, Audit, applied, audited
 from alignment.report.compared import two_versions
 from alignment.report.comparison import Comparison, Distant, compare, furthest, reference_figures

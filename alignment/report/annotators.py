@@ -268,22 +268,19 @@ def annotator_figures(reference: Reference) -> dict[str, Any]:
     }
 
 
-#: An annotator on fewer units is compared with nobody.
-FEW_UNITS = 10
-
-
-def clearly_below(figures: Mapping[str, Any]) -> dict[str, list[str]]:
+def clearly_below(figures: Mapping[str, Any], fewest: int) -> dict[str, list[str]]:
     """Who agrees less with the others than all do together, on what: name -> some of kappa, tpr and tnr.
 
-    ``figures``: of ``annotator_figures``. All figures of all annotators are tested at once, each by the upper end of
-    its interval, stretched to 1 - 0.05/m for m of them (Bonferroni, by normal quantiles). What all do together counts
-    the annotator, too, so less is found than by a comparison with the rest alone.
+    ``figures``: of ``annotator_figures``; who has fewer than ``fewest`` units with others is left out. All figures of
+    all annotators are tested at once, each by the upper end of its interval, stretched to 1 - 0.05/m for m of them
+    (Bonferroni, by normal quantiles). What all do together counts the annotator, too, so less is found than by a
+    comparison with the rest alone.
     """
     together = _compared(figures["together"])
     found = [
         (one["name"], name, estimate["value"], estimate["high"], together[name]["value"])
         for one in figures["people"]
-        if one["agreement"]["n"] >= FEW_UNITS
+        if one["agreement"]["n"] >= fewest
         for name, estimate in _compared(one).items()
         if estimate["high"] is not None and together[name]["value"] is not None
     ]

@@ -55,7 +55,7 @@ def may_know(user: User, sample: Sample) -> bool:
 def in_words(counts: Mapping[str, int], *, told: bool) -> str:
     """“3 labels, 1 score”; not told: that it is one or more of those that there can be; "": nothing."""
     if not told:
-        return _("labels, verdicts, known answers or scores") if counts else ""
+        return _("labels, verdicts, known answers, questions or scores") if counts else ""
     return ", ".join(_counted(name, n) for name, n in counts.items())
 
 
@@ -65,6 +65,7 @@ def _counted(name: str, n: int) -> str:
         "verdict": ngettext("%(n)d verdict", "%(n)d verdicts", n),
         "goldanswer": ngettext("%(n)d known answer", "%(n)d known answers", n),
         "score": ngettext("%(n)d score", "%(n)d scores", n),
+        "thread": ngettext("%(n)d question", "%(n)d questions", n),
     }
     return words[name] % {"n": n}
 

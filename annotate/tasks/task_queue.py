@@ -20,6 +20,7 @@ from typing import Any
 
 from django.db import IntegrityError, transaction
 from django.db.models import Count, QuerySet
+from django.http import Http404
 from django.utils.translation import gettext as _
 
 from annotate.core.errors import Conflict
@@ -58,9 +59,12 @@ def take_following(*, user: User, batch_id: int, exclude: Collection[int]) -> di
 
 def _take_from(batches: Collection[int], user: User, exclude: Collection[int]) -> dict[str, Any] | None:
     for batch_id in batches:
-        task_id = _take(user, batch_id, exclude)
-        if task_id is not None:
-            return own_task(user=user, task_id=task_id)
+        while (task_id := _take(user, batch_id, exclude)) is not None:
+            try:
+                return own_task(user=user, task_id=task_id)
+            except Http404:
+                # An admin has handed it on meanwhile; there may be others.
+                continue
     return None
 
 

@@ -19,7 +19,7 @@ from frontend.reports.shown import from_to, worded
 from judges.models import AlignmentReport
 
 # A kappa on fewer common units says little: the same number that a pair needs to count in the means.
-FEW_UNITS = alignment.report.FEW_UNITS
+FEW_UNITS = 10
 # Upper ends of the shades of a matrix cell.
 _SHADES = (0.0, 0.2, 0.4, 0.6, 0.8)
 
@@ -78,7 +78,7 @@ def annotators_context(report: AlignmentReport) -> dict[str, Any]:
     found, hurried = result["annotators"], result["too_fast"]
     too_fast = {one["name"]: one for one in hurried["people"]} if hurried else {}
     together = {**found["together"], "name": ""}
-    below = alignment.report.clearly_below(found)
+    below = alignment.report.clearly_below(found, FEW_UNITS)
     rows = [
         {**_row(one), "too_fast": too_fast.get(one["name"]), "below": below.get(one["name"], ())}
         for one in [*found["people"], together]

@@ -41,18 +41,18 @@ def test_approving_and_deciding_with_usual_and_own_keys(desk: Desk, new_page: Ca
     assert Verdict.objects.get(approved_by=desk.remy).method == "unanimous"
 
     # Another key for it, and for the next unit: the usual ones do nothing any more.
-    change_preferences(user=desk.remy, changes={"hotkeys": {"approve": "w", "next_unit": "q", "comment": "m"}})
+    change_preferences(user=desk.remy, changes={"hotkeys": {"approve": "w", "next_unit": "i", "comment": "m"}})
     page.reload()
     expect(approve).to_have_text("w")
     second = page.url
     for key in ("a", "n", "j"):
         page.keyboard.press(key)
     page.keyboard.press("?")
-    helped = page.locator("#keys dt:has(kbd:text-is('q')) + dd")
+    helped = page.locator("#keys dt:has(kbd:text-is('i')) + dd")
     expect(helped).to_have_text("skip to the next unit")
     page.keyboard.press("Escape")
     assert (page.url, Verdict.objects.filter(approved_by=desk.remy).count()) == (second, 1)
-    page.keyboard.press("q")
+    page.keyboard.press("i")
     page.wait_for_url(lambda url: url != second)
     expect(approve).to_be_visible()
     page.keyboard.press("w")

@@ -9,6 +9,7 @@ import pytest
 
 from annotate.models import Flag, Label, LabelEvent, Task, User
 from annotate.projects.accounts import change_preferences
+from annotate.projects.guidelines import change_guidelines
 from tests.browser.conftest import Desk, wait_for_next_task
 
 if TYPE_CHECKING:
@@ -282,8 +283,8 @@ def test_sixty_questions_at_once_stay_light(desk: Desk, live_app: LiveApp, new_p
 
 
 def test_guidelines_stay_open_beside_the_work(desk: Desk, live_app: LiveApp, new_page: Callable[..., Page]) -> None:
-    desk.project.guidelines = "# Read this\n\n<script>alert(1)</script>\n\n" + "Long. " * 2000
-    desk.project.save(update_fields=["guidelines"])
+    text = "# Read this\n\n<script>alert(1)</script>\n\n" + "Long. " * 2000
+    change_guidelines(actor=desk.alma, project=desk.project, text=text)
     page = open_workspace(new_page(desk.ana), live_app)
     press(page, "g")
     panel = page.get_by_role("complementary", name="Guidelines")
@@ -327,18 +328,18 @@ def test_keys_of_ones_own(desk: Desk, live_app: LiveApp, new_page: Callable[...,
     assert "is already in use" in page.locator(".errorlist").inner_text()
     field = page.get_by_label("Undo", exact=True)
     field.focus()
-    press(page, "q")
+    press(page, "i")
     page.get_by_role("button", name="Save").click()
     page.wait_for_selector(".callout-success")
 
     open_workspace(page, live_app)
     task = task_of(page)
     press(page, "?")
-    assert page.locator("#help-dialog dt:has(kbd:text-is('q')) + dd").inner_text() == "undo"
+    assert page.locator("#help-dialog dt:has(kbd:text-is('i')) + dd").inner_text() == "undo"
     press(page, "Escape", "1", "z")
     wait_saved(page)
     assert said(task)["claim:0"] == ("supported", "")
-    press(page, "q")
+    press(page, "i")
     wait_saved(page)
     page.wait_for_selector("#hint:not([hidden])")
     wait_saved(page)

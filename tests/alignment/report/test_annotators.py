@@ -395,11 +395,11 @@ def test_who_agrees_clearly_less():
         {"name": "new", **told(unknown, unknown, (0.5, None, None))},
     ]
     # ann's TNR is far below; ben's kappa is, by its own interval, but not by one that holds for all six figures.
-    assert clearly_below({"people": people, "together": together}) == {"ann": ["tnr"]}
+    assert clearly_below({"people": people, "together": together}, 10) == {"ann": ["tnr"]}
     alone = {"people": people[1:2], "together": together}
     alone["people"][0]["rates"] = None
-    assert clearly_below(alone) == {"ben": ["kappa"]}
-    assert clearly_below({"people": people[2:3], "together": together}) == {}
+    assert clearly_below(alone, 10) == {"ben": ["kappa"]}
+    assert clearly_below({"people": people[2:3], "together": together}, 10) == {}
 
 
 def test_annotators_who_are_alike_are_seldom_said_to_stand_out():
@@ -416,5 +416,5 @@ def test_annotators_who_are_alike_are_seldom_said_to_stand_out():
         ]
         units, raters, values = map(list, zip(*rows, strict=True))
         criterion = asked((0, 1), (1,), "nominal")
-        named += bool(clearly_below(figures(Evidence(criterion, 7, units, raters, values, {}))))
+        named += bool(clearly_below(figures(Evidence(criterion, 7, units, raters, values, {})), 10))
     assert named <= 6, named

@@ -188,11 +188,11 @@ def test_reviewers_learn_that_something_rests_on_a_claim_and_not_what(world: Wor
     Label.objects.create(rater=rater, sample=other, unit="claim:0", criterion=criterion, value="yes")
     told = []
     for one in (sample, other):
-        with pytest.raises(Conflict, match="labels, verdicts, known answers or scores and can’t be") as refused:
+        with pytest.raises(Conflict, match="known answers, questions or scores and can’t be") as refused:
             edit(world, one, {"op": "drop", "claim": 0}, 1)
         told.append((refused.value.message, refused.value.details, claims_state(one, user=world.rita).claims))
     assert told[0] == told[1]
-    assert [claim["carries"] for claim in told[0][2]] == ["labels, verdicts, known answers or scores", ""]
+    assert [claim["carries"] for claim in told[0][2]] == ["labels, verdicts, known answers, questions or scores", ""]
 
 
 def test_a_batch_that_has_a_sample_only_to_measure_people_is_not_told_to_reviewers(world: World) -> None:
@@ -211,8 +211,8 @@ def test_a_batch_that_has_a_sample_only_to_measure_people_is_not_told_to_reviewe
 
 
 def test_every_table_that_speaks_of_units_counts_and_has_a_name(world: World) -> None:
-    assert set(tables_with_units()) == {"label", "verdict", "goldanswer", "score"}
-    assert in_words(dict.fromkeys(tables_with_units(), 2), told=True).count("2 ") == 4
+    assert set(tables_with_units()) == {"label", "verdict", "goldanswer", "score", "thread"}
+    assert in_words(dict.fromkeys(tables_with_units(), 2), told=True).count("2 ") == 5
 
 
 # Dropped claims are no units
