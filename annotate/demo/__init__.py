@@ -16,6 +16,7 @@ from django.utils import timezone
 from annotate.demo.batches import Done, open_for_annotators, submit, tasks_of
 from annotate.models import Batch, Project, Task, User
 from annotate.models.project import Role
+from annotate.projects.accounts import mark_notices_read
 from annotate.projects.write import create_project, set_member
 
 DEMO_SLUG = "demo"
@@ -73,6 +74,9 @@ def draw_new_batch(project: Project, *, size: int | None = None) -> Batch:
     batch's do for the others."""
     names = list(project.samples.filter(batches__isnull=True).order_by("id").values_list("external_id", flat=True))
     drawn = names if size is None else random.Random(_SEED).sample(names, size)
+    # Of the weeks before, nothing is news.
+    for membership in project.memberships.select_related("user"):
+        mark_notices_read(user=membership.user, until=timezone.now())
     return open_for_annotators(
         project,
         "New answers",

@@ -15,8 +15,9 @@ from django.utils import timezone
 from annotate.batches.draws_read import how_labelled
 from annotate.core.blindness import SYSTEM
 from annotate.demo import DEMO_FOLDER, DEMO_SLUG
-from annotate.models import Label, LabelEvent, Project, Task, Verdict
+from annotate.models import Label, LabelEvent, Project, Task, User, Verdict
 from annotate.models.label import VerdictState
+from annotate.projects.notices_read import new_notices
 from annotate.projects.read import criterion_named
 from fixtures.demo.build_demo import SEED, build
 from judges.certificates.decision_read import Standing, standing_of
@@ -114,6 +115,8 @@ def test_a_small_batch_waits_for_a_newcomer(project: Project) -> None:
     batch = project.batches.get(status="open")
     assert batch.tasks.filter(annotator__username="ana", status="pending").count() == 10
     assert Verdict.objects.filter(criterion__project=project, state=VerdictState.DISPUTED).exists()
+    # That is all there is to be told: the weeks before are long over.
+    assert new_notices(User.objects.get(username="ana")) == 1
 
 
 def test_both_sides_have_about_as_many_samples(project: Project) -> None:
