@@ -152,7 +152,10 @@ def touched_by(
         return Touched(all=True)
     if _WORDS & change.fields.keys() and not choices.same_meaning:
         return Touched(all=True)
-    if multi and (change.of("removed") or change.of("added") or (change.of("meaning") and not choices.same_meaning)):
+    # A selection is spelt in the order of the options: the same one in another order would be another vote.
+    if multi and (change.reordered or change.of("removed") or change.of("added")):
+        return Touched(all=True)
+    if multi and change.of("meaning") and not choices.same_meaning:
         return Touched(all=True)
     values = [option.value for option in change.of("removed")]
     if not choices.same_meaning:

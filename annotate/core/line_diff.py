@@ -9,6 +9,8 @@ from difflib import SequenceMatcher
 # Chinese and Japanese have no blanks between words: each character is one.
 _CJK = "\u3040-\u30ff\u3400-\u9fff"
 _WORDS = re.compile(rf"\s+|[{_CJK}]|[^\W{_CJK}]+|.")
+# Longer lines are compared as wholes: the time grows with the product of their words.
+_MOST_PAIRS = 250_000
 # Two lines less alike than this are two lines, and not one that was changed.
 _ALIKE = 0.4
 
@@ -28,7 +30,8 @@ class Line:
 def lines_between(old: str, new: str) -> tuple[Line, ...]:
     before, after = old.splitlines(), new.splitlines()
     lines: list[Line] = []
-    for what, a, b, c, d in SequenceMatcher(None, before, after, autojunk=False).get_opcodes():
+    # Lines that come very often, as blank ones do in a long text, anchor nothing (autojunk): else the time explodes.
+    for what, a, b, c, d in SequenceMatcher(None, before, after).get_opcodes():
         if what == "equal":
             lines += [_whole(" ", text, changed=False) for text in before[a:b]]
         elif what == "replace" and b - a == d - c:
@@ -45,6 +48,8 @@ def _whole(sign: str, text: str, *, changed: bool = True) -> Line:
 
 def _changed(old: str, new: str) -> tuple[Line, Line]:
     before, after = _WORDS.findall(old), _WORDS.findall(new)
+    if len(before) * len(after) > _MOST_PAIRS:
+        return _whole("-", old), _whole("+", new)
     matcher = SequenceMatcher(None, before, after, autojunk=False)
     if matcher.ratio() < _ALIKE:
         return _whole("-", old), _whole("+", new)

@@ -236,6 +236,13 @@ def accept_probable(
         )
 
 
+def _is_value(value: Any) -> bool:
+    """A single value, or a selection of some."""
+    if isinstance(value, list):
+        return all(isinstance(one, str | int | float | bool) for one in value)
+    return isinstance(value, str | int | float | bool)
+
+
 def _check_seen(seen: Any) -> _Seen:
     """What was looked at, from a request: [[id, revision, value], …]."""
     if not isinstance(seen, list | tuple) or not seen:
@@ -246,7 +253,7 @@ def _check_seen(seen: Any) -> _Seen:
         if (
             not (isinstance(one, list | tuple) and len(one) == 3)
             or any(isinstance(n, bool) or not isinstance(n, int) or not 0 < n < 2**62 for n in one[:2])
-            or not isinstance(one[2], str | int | float | bool)
+            or not _is_value(one[2])
         ):
             raise Invalid("bad_seen", _("seen: must be a list of [id, revision, value], as in the preview."))
     looked_at = {pk: (revision, json_spelling(value)) for pk, revision, value in seen}

@@ -17,7 +17,7 @@ from django.utils.translation import gettext_lazy as _
 from annotate.core.blindness import Reader, samples_not_to_label, without_held_back
 from annotate.core.units import UnitCount, asks_any, without_abstentions
 from annotate.labels.read import answering_labels, latest_of_unit
-from annotate.models import Criterion, Label, Project, Sample, Task, Verdict
+from annotate.models import Criterion, Project, Sample, Task, Verdict
 from annotate.models.batch import OPEN_TASK_STATUSES, RUNNING_BATCH_STATUSES, Purpose
 from annotate.models.label import VerdictState
 from annotate.projects.guidelines_read import newest_version
@@ -131,7 +131,7 @@ class _Said:
             resolved = self.verdicts().filter(state=VerdictState.SETTLED).values("sample")
             found = samples.filter(pk__in=resolved).exclude(pk__in=unresolved).exclude(pk__in=ahead)
             return samples_not_to_label(found, reader=self.reader)
-        answers = answering_labels().filter(criterion__project=self.project)
+        answers = answering_labels().filter(criterion__project=self.project, criterion__is_current=True)
         if self.key:
             answers = answers.filter(criterion__key=self.key)
             samples = self.asked(samples)
@@ -153,7 +153,7 @@ class _Said:
         answers = answering_labels().filter(criterion__project=self.project)
         answers = answers.filter(criterion__key=self.key) if self.key else answers
         own = {name: OuterRef(name) for name in ("sample", "unit", "rater", "criterion")}
-        again = Label.objects.filter(**own, guideline_version=newest.number if newest else 0)
+        again = answering_labels().filter(**own, guideline_version=newest.number if newest else 0)
         older = answers.filter(guideline_version__lt=newest.number if newest else 0).exclude(Exists(again))
         return samples_not_to_label(samples.filter(pk__in=older.values("sample")), reader=self.reader)
 

@@ -5,17 +5,13 @@ from __future__ import annotations
 
 from django.contrib import messages
 from django.http import HttpResponse, HttpResponseRedirect
-from django.utils.translation import gettext as _
 
 from annotate.core.units import unit_number, unit_text, unit_title
 from annotate.projects.guidelines import MAX_NOTE
-from annotate.verdicts.disputes_read import Dispute
 from frontend.adjudicate.dispute import found_or_blind
 from frontend.adjudicate.disputes import narrowing
 from frontend.base.pages import ProjectPage, project_view, sees_names, status_of, word
 from frontend.projects.guidelines import Editing
-
-_LONGEST_QUESTION = 80
 
 
 @project_view("adjudicate", get="guidelines.change", post="guidelines.change")
@@ -27,7 +23,9 @@ def change(page: ProjectPage, verdict_id: int) -> HttpResponse:
     sample, criterion = verdict.sample, verdict.criterion
     title = unit_title(verdict.unit, unit_number(sample, verdict.unit))
     back = page.url("dispute", verdict.pk) + narrowing(page).query
-    editing = Editing(page, dispute=verdict, note=_note(found, title))
+    # Annotators who still have to label the sample read the note: it must not say which unit others differ on.
+    name = criterion.name
+    editing = Editing(page, dispute=verdict, note=f"{name}: " if len(name) < MAX_NOTE - 2 else "")
     if editing.save():
         messages.success(page.request, editing.said())
         return HttpResponseRedirect(back)
@@ -43,12 +41,3 @@ def change(page: ProjectPage, verdict_id: int) -> HttpResponse:
         "named": sees_names(page),
     }
     return page.render("adjudicate/dispute_guidelines.html", context, status=status_of(editing.form))
-
-
-def _note(found: Dispute, title: str) -> str:
-    """Which dispute it was about, in words that annotators know: they see no ids of samples."""
-    question = found.verdict.sample.question
-    short = question if len(question) <= _LONGEST_QUESTION else question[: _LONGEST_QUESTION - 1] + "…"
-    about = _("%(criterion)s, %(unit)s of “%(question)s”: ")
-    note = about % {"criterion": found.verdict.criterion.name, "unit": title.lower(), "question": short}
-    return note if len(note) < MAX_NOTE else ""

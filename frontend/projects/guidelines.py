@@ -101,7 +101,9 @@ class Editing:
         self._number = newest.number if newest else 0
         self.saved: GuidelineVersion | None = None
         self._theirs: dict[str, Any] | None = None
-        initial = {"version": self._number, "text": page.project.guidelines, "note": note}
+        # The text of that very version: another may have been saved since the project was read.
+        text = newest.text if newest else page.project.guidelines
+        initial = {"version": self._number, "text": text, "note": note}
         self.form = GuidelinesForm(page.data, initial=initial)
         # What was never said needs no note on what changed.
         self.form.fields["note"].required = bool(page.project.guidelines)

@@ -46,7 +46,7 @@ PLOT_WORDS = {
     "labelled_samples": gettext_noop("labelled samples, dev and test; dot: now"),
     "half_width_of_kappa": gettext_noop("margin of error of kappa (±)"),
     # Titles.
-    "differences_in_kappa": gettext_noop("Differences in kappa"),
+    "forest_of_differences": gettext_noop("Differences in kappa"),
     "sweep_of": gettext_noop("Threshold sweep of %(judge)s"),
     "scores_of": gettext_noop("Scores of %(judge)s"),
     "reliability_of": gettext_noop("Reliability of %(judge)s"),

@@ -97,5 +97,4 @@ def test_a_reviewer_changes_them_beside_a_dispute_by_keyboard(
     expect(version.get_by_role("link")).to_have_attribute("href", f"/p/desk/adjudicate/{dispute.pk}/")
     made = GuidelineVersion.objects.get(number=2)
     assert (made.author, made.dispute) == (desk.remy, dispute)
-    assert made.note.startswith("Support, claim 1 of “")
-    assert made.note.endswith("opening hours.")
+    assert made.note == "Support: opening hours."

@@ -48,7 +48,7 @@ def differences_plot(name: str, rows: Sequence[DifferenceRow]) -> str:
     if len(rows) > len(shown):
         sentences.append(remark("more_pairs", n=len(rows) - len(shown)))
     size = (8.0, 1.1 + 0.3 * len(shown))
-    return draw(name, remark("differences_in_kappa"), sentences, size, partial(_differences_paint, rows=shown))
+    return draw(name, remark("forest_of_differences"), sentences, size, partial(_differences_paint, rows=shown))
 
 
 def _differences_paint(axes: Axes, words: Words, rows: Sequence[DifferenceRow]) -> None:

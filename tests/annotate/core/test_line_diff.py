@@ -38,3 +38,19 @@ def test_words_within_a_line(old: str, new: str, gone: list[str], added: list[st
     before, after = lines_between(old, new)
     assert ("".join(text for text, _ in before.pieces), "".join(text for text, _ in after.pieces)) == (old, new)
     assert (changed(before), changed(after)) == (gone, added)
+
+
+def test_a_very_long_line_is_changed_as_a_whole() -> None:
+    """Word by word its comparison would take minutes."""
+    old, new = (" ".join(f"{word}{n}" for n in range(20_000)) for word in ("a", "b"))
+    lines = lines_between(f"Same.\n{old}", f"Same.\n{new}")
+    assert [(line.sign, line.pieces) for line in lines] == [
+        (" ", (("Same.", False),)), ("-", ((old, True),)), ("+", ((new, True),)),
+    ]  # fmt: skip
+
+
+def test_a_long_text_with_blank_lines_between_is_compared() -> None:
+    old, new = ("\n\n".join(f"{word} {n}." for n in range(2_000)) for word in ("Before", "After"))
+    lines = lines_between(old, new)
+    assert "\n".join(line.text for line in lines if line.sign != "+") == old
+    assert "\n".join(line.text for line in lines if line.sign != "-") == new

@@ -16,7 +16,9 @@ from annotate.models import Criterion, GoldAnswer, Label, Project, Task, Verdict
 from annotate.projects.criteria import add_criteria, check_spec
 from annotate.projects.read import criterion_named, one_rated_criterion, rated_criteria, voted_criteria
 from annotate.tasks.labelling import submit_task
-from annotate.verdicts.adjudication import decide
+from annotate.verdicts.adjudication import accept_agreed, decide
+from annotate.verdicts.proposals_read import agreed
+from annotate.verdicts.read import Queue
 from tests.annotate.factories import World, make_sample, say, stored
 
 FAULTS: dict[str, Any] = {
@@ -177,7 +179,7 @@ def test_it_stays_what_it_is(world: World, task: Task) -> None:
         ({"prompt": "Other words?"}, Choices(), 3),
         ({"options": FAULTS["options"][:2]}, Choices(True, "One less."), 3),
         ({"options": [*FAULTS["options"], {"value": "more"}]}, Choices(maybe_new=()), 3),
-        ({"options": FAULTS["options"][::-1]}, Choices(), 0),
+        ({"options": FAULTS["options"][::-1]}, Choices(), 3),
         ({"name": "Failures"}, Choices(), 0),
     ],
 )
@@ -187,3 +189,19 @@ def test_what_changes_an_option_touches_every_selection(
     finish_all(task, ["wrong"], ["missing"], [])
     spec = check_spec({**FAULTS, **change})
     assert impact(old=Criterion.objects.get(key="faults"), new=spec, choices=choices).touched == touched
+
+
+def test_selections_are_accepted_in_bulk(world: World, task: Task) -> None:
+    disputed = finish_all(task, ["wrong", "tone"], ["wrong", "tone"], [])
+    # As resolved by a batch that asks for all to agree.
+    Verdict.objects.update(state="disputed", value=None, method="", confidence=None)
+    preview = agreed(Queue(world.project, reader=world.rita), agreement=0.66, votes=2)
+    seen = [[one.id, one.revision, one.value] for one in preview.proposals]
+    assert [value for *_rest, value in seen] == [["wrong", "tone"]]
+    given = {"agreement": 0.66, "votes": 2, "reason": "Most agree."}
+    with pytest.raises(Invalid, match="must be a list"):
+        accept_agreed(reviewer=world.rita, project=world.project, seen=[[seen[0][0], 1, [["wrong"]]]], **given)
+    done = accept_agreed(reviewer=world.rita, project=world.project, seen=seen, **given)
+    assert (done.settled, done.left) == (1, 0)
+    disputed.refresh_from_db()
+    assert (disputed.state, disputed.value) == ("settled", ["wrong", "tone"])

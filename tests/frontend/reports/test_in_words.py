@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import json
 import re
 from pathlib import Path
 from typing import get_args
@@ -183,3 +184,9 @@ def test_why_a_judge_may_not_decide_alone_is_said_in_few_words() -> None:
         assert decision_in_words(decision)["short"] == said
     alone = decision_on(Endpoint(), kappa, scored, region=Estimate(0.5, 0.4, 0.6, **known)).as_dict()
     assert decision_in_words(alone)["short"] == ""
+
+
+def test_plots_of_reports_that_were_frozen_before_are_still_read() -> None:
+    """A code that a page shows stays, whatever writes it now."""
+    mark = "\u2063" + json.dumps({"code": "forest_of_differences"}) + "\u2063"
+    assert plot_in_words(f"<title>{mark}</title>") == "<title>Differences in kappa</title>"
