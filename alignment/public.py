@@ -1,6 +1,7 @@
 """The names that ``alignment`` offers, from the rooms they live in."""
 
 from alignment.agreement.alpha import krippendorff_alpha
+from alignment.agreement.anchoring import Anchoring, anchoring
 from alignment.agreement.cohen import cohen_kappa
 from alignment.agreement.icc import intraclass_correlation
 from alignment.agreement.mean_kappa import mean_pairwise_kappa, mean_pairwise_pi, scott_pi
@@ -29,6 +30,30 @@ from alignment.calibration.reliability import (
     calibration_figures,
 )
 from alignment.calibration.split import dev_test_split
+from alignment.comparing.asked import Asked
+from alignment.comparing.bands import band_of
+from alignment.comparing.conclusions import (
+    MOST_UNRESOLVED,
+    ComparisonVerdict,
+    Conclusion,
+    Needed,
+    conclude,
+    labels_needed,
+    overall_verdict,
+)
+from alignment.comparing.experiments import Measured, Quality, Rule, experiment_figures
+from alignment.comparing.levels import (
+    Variance,
+    VersionComparison,
+    VersionDifference,
+    VersionFigure,
+    VersionLevel,
+    compare_versions,
+)
+from alignment.comparing.measured import MeasuredComparison, MeasuredDifference, compare_measured
+from alignment.comparing.responses import Responses
+from alignment.comparing.sequence import DifferenceSequence, difference_sequence
+from alignment.comparing.slices import sliced_figures
 from alignment.consensus.dawid_skene import DawidSkene, fit_dawid_skene, why_unidentified
 from alignment.consensus.majority import TIE, Consensus, consensus_labels, rest_label
 from alignment.judging.alternative_annotator import AlternativeAnnotatorTest, AnnotatorTest, alternative_annotator_test
@@ -73,6 +98,7 @@ from alignment.planning.selection import (
     strata,
     worth,
 )
+from alignment.retrieval.rankings import RetrievalFigures, retrieval_figures
 from alignment.retrieval.sample_metrics import (
     context_entity_recall,
     context_precision,
@@ -84,4 +110,5 @@ from alignment.retrieval.sample_metrics import (
     precision_at_k,
     recall_at_k,
     reciprocal_rank,
+    retrieved_precision,
 )

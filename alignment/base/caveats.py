@@ -22,8 +22,9 @@ FEW_OF_THE_RARER = remark("few_of_the_rarer", n=SCARCE, held=88)
 def interval_caveat(*, clusters: int, rarer: int | None = None) -> Remark | None:
     """What readers of an interval from this many clusters (samples) should know, or None when they need nothing.
 
-    ``rarer`` is ``rarer_samples`` of the values the statistic is of: for kappa, alpha, AC1, AUC and the corrected rate;
-    leave it out for shares and means, whose intervals don't hang on it.
+    ``rarer`` is ``rarer_samples`` of the values the statistic is of: for AUC, correlations, and kappa and alpha of
+    ordered levels. Leave it out for others: intervals of shares and means don't hang on it, those of unweighted kappas,
+    alpha and AC1 and of the corrected rate know of what is rare by themselves.
 
     >>> interval_caveat(clusters=400, rarer=40) is None
     True

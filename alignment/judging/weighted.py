@@ -83,14 +83,18 @@ class Design:
         Source: Särndal, Swensson & Wretman (1992), Model Assisted Survey Sampling, §3.7 and §5.5. Two parts of a
         cluster are both drawn with the product of their chances, so what they have in common counts whole.
         """
-        strata = int(self.stratum.max()) + 1
-        count = np.bincount(self.stratum, minlength=strata)
-        mean = np.where(count > 1, sums_by(self.stratum, influence, strata) / np.maximum(count, 1), 0.0)
+        count = np.bincount(self.stratum)
         stretch = np.where(count > 1, count / np.maximum(count - 1, 1), 1.0)
-        apart = (influence - mean[self.stratum]) ** 2
+        apart = self.within_strata(influence) ** 2
         drawing = ((1 - self.probability) * stretch[self.stratum] * apart).sum()
         common = (self.by_cluster(influence) ** 2).sum() - (influence**2).sum()
         return float(np.sqrt(drawing + max(0.0, (self.probability * influence**2).sum() + common)))
+
+    def within_strata(self, influence: Floats) -> Floats:
+        """Influences by part less the mean of their stratum, where they are not alone in it."""
+        count = np.bincount(self.stratum)
+        mean = sums_by(self.stratum, influence, count.size) / np.maximum(count, 1)
+        return influence - np.where(count > 1, mean, 0.0)[self.stratum]
 
     @property
     def alike(self) -> float:

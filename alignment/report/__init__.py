@@ -37,6 +37,7 @@ from alignment.report.next_samples import (
     outcomes_of,
     propose,
 )
+from alignment.report.of_responses import derived_metrics, response_bounds, response_values
 from alignment.report.planned import FEWEST_OF_VERSION, Growth
 from alignment.report.reference import Reference, reference_of
 from alignment.report.report_figures import differences, report_figures

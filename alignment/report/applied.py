@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from alignment.base.arrays import Bools, Floats, Ints
-from alignment.base.caveats import interval_caveat, rarer_samples
+from alignment.base.caveats import interval_caveat
 from alignment.base.estimate import Estimate, Remark
 from alignment.base.tables import FN, FP, TP
 from alignment.calibration.calibrators import Calibrator
@@ -96,8 +96,8 @@ def applied(
             stratum=[chance.stratum for chance in drawn],
             interval="jackknife",
         ),
-        # By the groups on test, and those that hold the rarer of people's verdicts.
-        caveat=interval_caveat(clusters=len(set(labelled)), rarer=rarer_samples(people, labelled)),
+        # By the groups on test.
+        caveat=interval_caveat(clusters=len(set(labelled))),
     )
 
 

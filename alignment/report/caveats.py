@@ -9,10 +9,15 @@ from alignment.report.reference import Reference
 
 
 def caveat_of(judged: Judged, units: list[UnitKey]) -> Remark | None:
-    """For the judge's figures on these units, by people's pass and fail; None where none is needed, or no figure is."""
-    if not units:
+    """For the judge's decisions on these units; None where none is needed, or no figure is."""
+    return interval_caveat(clusters=len(set(judged.reference.clusters(units)))) if units else None
+
+
+def caveat_of_auc(judged: Judged) -> Remark | None:
+    """For how well its scores sort units, by people's pass and fail."""
+    if judged.reference.passing is None or judged.answers_labels or not judged.decided:
         return None
-    _, positive, samples = judged.columns(units)
+    _, positive, samples = judged.columns(judged.decided)
     return interval_caveat(clusters=len(set(samples)), rarer=rarer_samples(positive, samples))
 
 
@@ -25,7 +30,8 @@ def caveat_of_judge(judged: Judged) -> Remark | None:
     if not units:
         return None
     samples, values = judged.reference.clusters(units), encode([human[unit] for unit in units])[0]
-    return interval_caveat(clusters=len(set(samples)), rarer=rarer_samples(values, samples))
+    rarer = rarer_samples(values, samples) if _is_ordered(judged.reference) else None
+    return interval_caveat(clusters=len(set(samples)), rarer=rarer)
 
 
 def caveat_of_people(reference: Reference) -> Remark | None:
@@ -33,4 +39,10 @@ def caveat_of_people(reference: Reference) -> Remark | None:
     ratings = reference.ratings
     if not len(ratings):
         return None
-    return interval_caveat(clusters=ratings.n_clusters, rarer=rarer_samples(ratings.value, ratings.cluster))
+    rarer = rarer_samples(ratings.value, ratings.cluster) if _is_ordered(reference) else None
+    return interval_caveat(clusters=ratings.n_clusters, rarer=rarer)
+
+
+def _is_ordered(reference: Reference) -> bool:
+    """Weighted kappas and alpha of ordered levels don't know how far away the rare ones are."""
+    return reference.ratings.scale in ("ordinal", "interval")

@@ -44,21 +44,23 @@ class Metric:
     graded: bool = False
 
 
-def _share(rows: Floats, sizes: Ints) -> Floats:
+def share_of_units(rows: Floats, sizes: Ints) -> Floats:
+    """Of each sample, from rows of 0 and 1."""
     return rows.sum(axis=1) / sizes
 
 
 #: Of each kind of unit the metrics that its labels add up to.
 METRICS: dict[str, tuple[Metric, ...]] = {
-    "claim": (Metric("faithfulness", _share),),
+    "claim": (Metric("faithfulness", share_of_units),),
     "context": (
         Metric("context_precision", lambda rows, _: context_precisions(rows > 0)),
         Metric("precision_at_k", lambda rows, _: precisions_at_k(rows > 0, K), depth=K),
+        Metric("retrieved_precision", share_of_units),
         Metric("reciprocal_rank", lambda rows, _: reciprocal_ranks(rows > 0)),
         Metric("ndcg_at_k", lambda rows, _: ndcgs_at_k(rows, K), graded=True),
     ),
-    "fact": (Metric("context_recall", _share),),
-    "entity": (Metric("context_entity_recall", _share),),
+    "fact": (Metric("context_recall", share_of_units),),
+    "entity": (Metric("context_entity_recall", share_of_units),),
 }
 
 

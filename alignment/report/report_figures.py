@@ -11,7 +11,7 @@ from alignment.judging.threshold import Sweep
 from alignment.report.agreement import agreement_figures, kappa_matrix, people_among_themselves
 from alignment.report.annotators import annotator_figures
 from alignment.report.calibration import grade_figures, probability_figures
-from alignment.report.caveats import caveat_of_judge, caveat_of_people
+from alignment.report.caveats import caveat_of_auc, caveat_of_judge, caveat_of_people
 from alignment.report.compared import compared_figures
 from alignment.report.comparison import Comparison, compare, furthest, reference_figures, score_histogram
 from alignment.report.endpoint import decision_on_dev
@@ -77,6 +77,7 @@ def _judge(reference: Reference, title: str, one: Comparison, labelled: Mapping[
         **decision_on_dev(one, Estimate(**people["difference"]), caveat),
         "note": one.note,
         "caveat": caveat,
+        "roc_auc_caveat": caveat_of_auc(one.judged),
         "sweep": None if one.curve is None else _curve(one.curve),
         "histogram": score_histogram(one.judged),
         "calibration": probability_figures(one.judged),

@@ -91,6 +91,17 @@ def precision_at_k(relevant: ArrayLike, k: int) -> Estimate:
     return _metric(float(precisions_at_k(hit[None], k)[0]), hit.size, f"precision@{k}", NO_CONTEXTS)
 
 
+def retrieved_precision(relevant: ArrayLike) -> Estimate:
+    """Relevant contexts/all contexts, whatever their order: precision@k with as many as there are for k.
+
+    ``relevant`` has shape (contexts,). Undefined: no contexts.
+
+    >>> retrieved_precision([True, False, True, False]).value
+    0.5
+    """
+    return _share(verdicts(relevant, "relevant"), "precision of what was retrieved", NO_CONTEXTS)
+
+
 def recall_at_k(ranked: Sequence[Hashable], relevant: Collection[Hashable], k: int) -> Estimate:
     """Relevant ids among the first k of ``ranked``/relevant ids. n counts the relevant ids, each once.
 

@@ -66,3 +66,14 @@ def test_the_caveats_say_what_was_measured():
     assert FEW_SAMPLES["held"] == int(min(low("1", "0.5", "30"), low("5", "0.5", "30"), low("5", "0.1", "30")))
     everything = [low(units, rarer, "400") for units in ("1", "5") for rarer in ("0.5", "0.1")]
     assert min([*everything, low("1", "0.5", "100"), low("5", "0.5", "100")]) >= 92
+
+
+def test_kappas_of_two_values_need_no_caveat_where_one_is_rare():
+    """Nor do alpha and AC1. Of 30 samples with a tenth of them rare most have no interval at all."""
+
+    def keep(row):
+        return row["rarer category"] == "0.1"
+
+    kappas = measured("Cohen's kappa", ["jackknife"], keep)
+    assert len(kappas) == 18
+    assert min(kappas + measured("Krippendorff's alpha", ["alpha", "AC1"], keep)) >= 92

@@ -21,6 +21,7 @@ from alignment import (
     agreement_summary,
     agreement_with_rest,
     alternative_annotator_test,
+    anchoring,
     annotator_errors,
     at_threshold,
     bland_altman,
@@ -57,6 +58,7 @@ from alignment import (
     pr_auc,
     prevalence,
     reference_majority,
+    retrieval_figures,
     risk_coverage,
     roc_auc,
     scott_pi,
@@ -977,6 +979,11 @@ UNDEFINED = {
         (lambda: clustered_share([], [], name="share", undefined=remark("no_units")), remark("no_units")),
     ],
     "watch_drift": [(lambda: watch_drift(*EMPTY, 0.05).error, remark("no_units"))],
+    "anchoring": [
+        (named(lambda: anchoring([1], [1], [1], [1]), name), remark("few_groups_of_an_arm", n=10))
+        for name in ("more", "shown", "withheld")
+    ],
+    "retrieval_figures": [(lambda: retrieval_figures({}, {"q": ["a"]}, k=5).metrics["R"], remark("no_units"))],
     "self_consistency": [
         (
             lambda: self_consistency([1, 2], ["ann"] * 2, "xy", [1, 2], **NONE).pooled.agreement,
@@ -1032,15 +1039,20 @@ NO_ESTIMATE = {
 #: here is their mean.
 OF_ONE_SAMPLE = {
     "context_entity_recall", "context_precision", "context_recall", "faithfulness", "ndcg_at_k", "noise_sensitivity",
-    "precision_at_k", "recall_at_k", "reciprocal_rank",
+    "precision_at_k", "recall_at_k", "reciprocal_rank", "retrieved_precision",
 }  # fmt: skip
-#: Their own tests hold what is above: order of arrival matters to the one, others need a region or another figure, or
-#: are a proportion as any other.
-ELSEWHERE = {"clustered_share", "watch_drift"}
+#: Of versions and questions, not of units and raters. Their own tests hold all of this (tests/alignment/comparing).
+OF_SYSTEMS = {
+    "band_of", "compare_measured", "compare_versions", "conclude", "difference_sequence", "experiment_figures",
+    "labels_needed", "overall_verdict", "sliced_figures",
+}  # fmt: skip
+#: Their own tests hold what is above: order of arrival matters to the one, others need a region or another figure, are
+#: a proportion as any other, or are of groups or rankings.
+ELSEWHERE = {"anchoring", "clustered_share", "retrieval_figures", "watch_drift"}
 
 
 def test_every_statistic_is_here():
     functions = {name for name in alignment.__all__ if name.islower() and callable(getattr(alignment, name))}
-    assert set(UNDEFINED) == functions - NO_ESTIMATE - OF_ONE_SAMPLE
+    assert set(UNDEFINED) == functions - NO_ESTIMATE - OF_ONE_SAMPLE - OF_SYSTEMS
     assert set(EVERY) == set(UNDEFINED) - ELSEWHERE
-    assert functions >= NO_ESTIMATE | OF_ONE_SAMPLE
+    assert functions >= NO_ESTIMATE | OF_ONE_SAMPLE | OF_SYSTEMS

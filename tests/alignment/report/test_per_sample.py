@@ -7,7 +7,15 @@ import pytest
 from scipy.stats import pearsonr, spearmanr
 from sklearn.metrics import average_precision_score, ndcg_score
 
-from alignment import context_precision, faithfulness, mean_over_samples, ndcg_at_k, precision_at_k, reciprocal_rank
+from alignment import (
+    context_precision,
+    faithfulness,
+    mean_over_samples,
+    ndcg_at_k,
+    precision_at_k,
+    reciprocal_rank,
+    retrieved_precision,
+)
 from alignment.base.caveats import FEW_SAMPLES
 from alignment.base.estimate import remark
 from alignment.report import Criterion, Evidence, JudgeScores, Option, compare, evidence_from_dict, reference_of
@@ -91,6 +99,7 @@ def check(row, people, judge):
     [
         ("context_precision", context_precision, None),
         ("precision_at_k", lambda hits: precision_at_k(hits, K), K),
+        ("retrieved_precision", retrieved_precision, None),
         ("reciprocal_rank", reciprocal_rank, None),
     ],
 )
@@ -115,7 +124,7 @@ def test_precision_at_k_takes_samples_whose_first_k_contexts_are_known():
 
 def test_ndcg_is_of_grades_on_all_samples():
     reference, comparisons, result = figures(evidence(RELEVANCE))
-    found = result["metrics"][3]
+    (found,) = [found for found in result["metrics"] if found["key"] == "ndcg_at_k"]
     grades = {**reference.mean, **reference.evidence.verdicts}
     people = looped("context", grades, lambda row: ndcg_at_k(row, K))
     for row, one in zip(found["judges"], comparisons, strict=True):
@@ -203,7 +212,7 @@ def test_what_cannot_be_counted_says_why():
     named = replace(RELEVANCE, scale="nominal", options=(Option("a", "a"), Option("b", "b")), passes=("a",))
     kinds = evidence(RELEVANCE, judges=[])
     kinds = replace(kinds, criterion=named, values=["a"] * len(kinds.values), verdicts={})
-    assert figures(kinds)[2]["metrics"][3]["reason"] == remark("no_grades")
+    assert figures(kinds)[2]["metrics"][-1]["reason"] == remark("no_grades")
     mute = JudgeScores("mute", "1", "support", True, {})
     row = figures(evidence(SUPPORT, judges=[mute]))[2]["metrics"][0]["judges"][0]
     assert row["people"]["reason"] == remark("no_scores")

@@ -17,6 +17,7 @@ from alignment import (
     precision_at_k,
     recall_at_k,
     reciprocal_rank,
+    retrieved_precision,
 )
 from alignment.base.estimate import remark
 
@@ -70,7 +71,7 @@ def test_the_best_order_has_ndcg_1(grades, k):
 @given(HITS, GRADES, st.sets(st.integers(0, 12), min_size=1), st.integers(1, 15))
 def test_all_lie_between_0_and_1(hits, grades, known, k):
     misled = noise_sensitivity(np.ones(len(hits), bool), hits, relevant_context=True)
-    shares = [metric(hits) for metric in (faithfulness, context_recall, context_entity_recall)]
+    shares = [metric(hits) for metric in (faithfulness, context_recall, context_entity_recall, retrieved_precision)]
     ranked = [context_precision(hits), precision_at_k(hits, k), reciprocal_rank(hits), ndcg_at_k(grades, k)]
     for found in (*shares, misled, *ranked, recall_at_k(range(len(hits)), known, k)):
         assert 0 <= found.value <= 1 + 1e-12
@@ -108,7 +109,8 @@ def test_a_better_one_further_up_lowers_nothing(grades, k, data):
 
 def test_nothing_relevant_scores_0():
     none = [False, False]
-    for found in (context_precision(none), precision_at_k(none, 2), reciprocal_rank(none), ndcg_at_k([0, 0], 2)):
+    of_hits = [metric(none) for metric in (context_precision, retrieved_precision, reciprocal_rank)]
+    for found in (*of_hits, precision_at_k(none, 2), ndcg_at_k([0, 0], 2)):
         assert found.value == 0.0
     assert recall_at_k([], ["a"], 3).value == 0.0
 
@@ -131,6 +133,7 @@ def test_noise_sensitivity(wrong, by_irrelevant, value):
         (context_precision([]), remark("no_contexts")),
         (precision_at_k([], 3), remark("no_contexts")),
         (reciprocal_rank([]), remark("no_contexts")),
+        (retrieved_precision([]), remark("no_contexts")),
         (ndcg_at_k([], 3), remark("no_contexts")),
         (recall_at_k(["a"], [], 3), remark("nothing_relevant")),
         (noise_sensitivity([0, 0], [1, 0], relevant_context=True), remark("no_wrong_claim")),
