@@ -11,7 +11,7 @@ from rest_framework.request import Request
 
 from annotate.api import audits_serializers as shapes
 from annotate.api.base import ProjectAPIView
-from annotate.api.batches import criteria_keyed
+from annotate.api.batches import criteria_keyed, required
 from annotate.api.schema import answers
 from annotate.batches.audits_read import one_schedule, schedules_of
 from annotate.batches.audits_write import (
@@ -84,6 +84,8 @@ def _given(project: Project, data: dict[str, Any]) -> dict[str, Any]:
         given["conditions"] = given.pop("filter")
     if "criteria" in given:
         given["criteria"] = criteria_keyed(project, given["criteria"])
+    if "requires" in given:
+        given["requires"] = required(project, given["requires"])
     if "annotators" in given:
         given["annotators"] = people_of(project, given["annotators"])
     return given

@@ -19,6 +19,9 @@ class _Settings(Shape, required=""):
     filter = FreeObject(help_text="Metadata keys and their values that new samples must have.")
     overlap = Whole(low=1, high=MAX_OVERLAP, help_text="How many annotators label each sample.")
     days = Whole(low=1, high=MAX_DAYS, help_text="From the day on which a batch is made until it is due.")
+    requires = s.IntegerField(
+        allow_null=True, help_text="The id of a qualification: only people who have it are asked."
+    )
     opens = Truth(help_text="Whether batches are opened at once; otherwise they are drafts.")
 
 
@@ -43,7 +46,7 @@ class ScheduledAudit(
     eligible = Of("Of how many new samples they were drawn.")
     missed = Of("Earlier dates on which nothing ran; this batch is for all of them.")
     without = s.ListField(
-        child=s.CharField(), help_text="User names of annotators who were no active members any more."
+        child=s.CharField(), help_text="User names of annotators who were no active members any more, or not qualified."
     )
     unasked = s.ListField(
         child=s.CharField(), help_text="Keys of criteria without a unit in what was drawn; the batch lacks them."
@@ -54,8 +57,9 @@ class AuditSchedule(
     Shape,
     of=models.AuditSchedule,
     shows="id name status criteria annotators samples weeks weekday filter overlap days opens next_on problem seed "
-    "history",
+    "history requires",
 ):
+    requires = s.IntegerField(source="requires_id", allow_null=True, help_text="The id of a qualification.")
     status = Of("active, paused or ended")
     criteria = s.ListField(child=s.CharField())
     annotators = s.ListField(child=s.CharField())

@@ -99,7 +99,7 @@ def exception_handler(error: Exception, context: dict[str, Any]) -> Response | N
     if isinstance(error, Refusal):
         return _reply(error.status, error.code, error.message, error.details)
     if isinstance(error, Http404):
-        return _reply(404, "not_found", str(error) or "There is no such thing here.")
+        return _reply(404, "not_found", str(error) or "Not found.")
     if isinstance(error, PermissionDenied):
         return _reply(403, getattr(error, "code", "forbidden"), str(error) or "You may not do this.")
     response = drf_exception_handler(error, context)
@@ -107,7 +107,7 @@ def exception_handler(error: Exception, context: dict[str, Any]) -> Response | N
         return response
     if isinstance(error, exceptions.ValidationError):
         response.data = {
-            "error": {"code": "invalid", "message": "Some fields can't be taken as they are."},
+            "error": {"code": "invalid", "message": "Some fields are invalid."},
             "fields": error.detail,
         }
         response.status_code = 422

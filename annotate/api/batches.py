@@ -14,6 +14,7 @@ from annotate.api.bodies import json_body
 from annotate.api.schema import answers
 from annotate.api.serializers import Nothing, With
 from annotate.batches import steps
+from annotate.batches.anchoring_read import proposal_effect
 from annotate.batches.declared_draws import declare_draw
 from annotate.batches.draws_read import HowLabelled, how_labelled
 from annotate.batches.edit import edit_batch
@@ -25,7 +26,7 @@ from annotate.core.errors import Invalid
 from annotate.core.permissions import may
 from annotate.labels.consensus import settle_imported
 from annotate.labels.gold_read import gold_accuracy, known_answers, self_consistency, to_set_again
-from annotate.models import Batch, Criterion, GoldAnswer, Project
+from annotate.models import Batch, Criterion, GoldAnswer, Project, Qualification
 from annotate.projects.read import (
     batches_of,
     current_criteria,
@@ -74,6 +75,7 @@ class BatchesView(ProjectAPIView):
             **data,
             "criteria": criteria_keyed(self.project, data["criteria"]),
             "annotators": people_of(self.project, data["annotators"]),
+            "requires": required(self.project, data.get("requires")),
         }
         return create_batch(project=self.project, created_by=self.user, **{"selection": {"method": "all"}, **given})
 
@@ -108,6 +110,8 @@ class BatchView(ProjectAPIView):
             data["criteria"] = criteria_keyed(self.project, data["criteria"])
         if "annotators" in data:
             data["annotators"] = people_of(self.project, data["annotators"])
+        if "requires" in data:
+            data["requires"] = required(self.project, data["requires"])
         return edit_batch(actor=self.user, batch=batch, **data)
 
     @answers(conflict=True)
@@ -195,6 +199,18 @@ class CameView(ProjectAPIView):
         return how_labelled(criterion)
 
 
+def required(project: Project, pk: Any) -> Qualification | None:
+    """The qualification with this id. Raises Invalid."""
+    if pk is None:
+        return None
+    found = None
+    if isinstance(pk, int) and not isinstance(pk, bool) and 0 < pk < 2**63:
+        found = Qualification.objects.filter(project=project, pk=pk).first()
+    if found is None:
+        raise Invalid("unknown_qualification", f"This project has no qualification {str(pk)[:20]}.")
+    return found
+
+
 def criteria_keyed(project: Project, keys: list[str]) -> list[Criterion]:
     found = {criterion.key: criterion for criterion in current_criteria(project)}
     unknown = [key for key in keys if key not in found]
@@ -258,9 +274,13 @@ class BatchQualityView(ProjectAPIView):
 
     @answers(shapes.BatchQuality)
     def get(self, request: Request, slug: str, number: int) -> dict[str, Any]:
-        """How well annotators did in a batch: against known answers, and against themselves.
+        """How well annotators did in a batch: against known answers and themselves; and how far proposals pull them.
 
         Each figure with its interval, or with the reason why there is none.
         """
         batch = one_batch(self.project, number)
-        return {"gold": gold_accuracy(batch), "repeats": self_consistency(batch)}
+        return {
+            "gold": gold_accuracy(batch),
+            "repeats": self_consistency(batch),
+            "proposals": proposal_effect(batch, reader=self.user),
+        }

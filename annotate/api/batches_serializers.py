@@ -23,7 +23,7 @@ from annotate.api.serializers import (
     Text,
     Value,
 )
-from annotate.batches import read
+from annotate.batches import anchoring_read, read
 from annotate.labels import gold_read
 from annotate.projects.read import annotators_of, asked_in
 
@@ -64,6 +64,9 @@ class _Settings(Shape, required=""):
     gold_share = s.FloatField(help_text="Tasks with known answers, per task of a person's own.")
     repeat_share = s.FloatField(help_text="Own tasks a second time, per task of a person's own.")
     gold_feedback = s.BooleanField(help_text="Whether known answers are shown after submitting.")
+    requires = s.IntegerField(
+        allow_null=True, help_text="The id of a qualification: only people who have it get tasks."
+    )
     lease_minutes = s.IntegerField(help_text="How long a task taken from the queue is kept.")
     consensus = s.ChoiceField(
         ["majority", "unanimous", "threshold"],
@@ -75,6 +78,11 @@ class _Settings(Shape, required=""):
     settle_votes = s.IntegerField(
         allow_null=True, help_text="With threshold: the least number of votes. “Can't tell” is none."
     )
+    proposals = FreeObject(
+        help_text="Criterion keys, each with the judge whose values annotators verify. Labels made with them in view "
+        "count in no figure on judges or agreement."
+    )
+    withheld_share = s.FloatField(help_text="The share of groups of samples without proposals, 0.05 to 0.95.")
     single_labels = s.BooleanField(help_text="Whether the label of one person settles a unit, which reports then say.")
 
 
@@ -101,9 +109,10 @@ class Batch(
     Shape,
     of=models.Batch,
     shows="number name status overlap overlap_share strategy tag_key gold_share repeat_share gold_feedback "
-    "lease_minutes consensus settle_share settle_votes single_labels_at selection seed due_date samples criteria "
-    "annotators",
+    "lease_minutes consensus settle_share settle_votes single_labels_at proposals withheld_share selection seed "
+    "due_date samples criteria annotators requires",
 ):
+    requires = s.IntegerField(source="requires_id", allow_null=True, help_text="The id of a qualification.")
     status = Of("draft, open, paused, adjudicating or closed")
     strategy = Of("balanced or pull")
     consensus = Of("majority, unanimous or threshold")
@@ -256,6 +265,19 @@ class Steadiness(Shape, of=gold_read.Steadiness, shows="username name criterion 
     kappa = Estimate()
 
 
+class CriterionAnchoring(Shape, of=anchoring_read.CriterionAnchoring, shows="criterion name judge more shown withheld"):
+    more = Estimate(help_text="How much more often labels agree with the judge where its value was proposed.")
+    shown = Estimate(help_text="The share that agrees where it was proposed.")
+    withheld = Estimate(help_text="The share that agrees where it was not.")
+
+
+class ProposalEffect(Shape, of=anchoring_read.ProposalEffect, shows="criteria seconds_shown seconds_withheld"):
+    criteria = CriterionAnchoring(many=True)
+    seconds_shown = Of("The median of submitted tasks with proposals; null: too few.")
+    seconds_withheld = Of("Of those without; null: too few.")
+
+
 class BatchQuality(Shape):
     gold = GoldAccuracy(many=True, help_text="Against known answers.")
     repeats = Steadiness(many=True, help_text="Second readings against the first.")
+    proposals = ProposalEffect(allow_null=True, help_text="How far a judge's proposals pull annotators; null: none.")

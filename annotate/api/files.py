@@ -26,8 +26,10 @@ from annotate.files.cells import guard
 from annotate.files.import_engine import Preview
 from annotate.files.import_jobs import as_it_stands, create_job, preview, start
 from annotate.models import ImportJob, Project, Release, User
-from annotate.models.transfer import ImportStatus
+from annotate.models.transfer import ImportKind, ImportStatus
 
+# What some kinds of files are told beside them (Importer.check_options).
+_OPTIONS = ("set", "replace", "version")
 _ERROR_COLUMNS = ("row", "line", "field", "code", "message", "excerpt")
 _OUTCOMES = {
     201: OpenApiResponse(shapes.Import, "Imported."),
@@ -58,8 +60,19 @@ class ImportsView(ProjectAPIView):
                 "required": ["file", "kind"],
                 "properties": {
                     "file": {"type": "string", "format": "binary"},
-                    "kind": {"enum": ["samples", "labels", "scores"]},
+                    "kind": {"enum": ImportKind.values},
                     "mapping": {"type": "string", "description": 'JSON, {"column": "field"}'},
+                    "set": {
+                        "type": "string",
+                        "description": "Of questions, qrels and a run: the test set; of the latter also one of its "
+                        "numbers (support@1).",
+                    },
+                    "version": {"type": "string", "description": "Of a run: the version of the system."},
+                    "replace": {
+                        "enum": ["1"],
+                        "description": "Of questions: those that the file does not have leave the set's draft. Of "
+                        "qrels: those of the set's questions that it does not have are removed.",
+                    },
                     "preview": {"enum": ["1"]},
                 },
             }
@@ -73,10 +86,12 @@ class ImportsView(ProjectAPIView):
     def post(self, request: Request, slug: str) -> Response:
         """Uploads a file and imports it.
 
-        Samples, labels or judge scores (docs/formats.md). A text of up to 256 KiB is imported while you wait: 201, or
-        422 with the errors. Anything larger or packed, Parquet, and any file while another of the project is being
-        imported waits in a queue (202); ask for the import again to see how far it is. With `preview=1` the file is
-        only kept, and the reply shows what it would be (200). All of a file is imported, or nothing.
+        Samples, labels, judge scores, the questions of a test set, judgements of relevance (TREC qrels) or rankings of
+        a version (TREC run; docs/formats.md). A text of up to 256 KiB is imported while you wait: 201, or 422 with the
+        errors. Anything larger or packed, Parquet, and any file while another of the project is being imported waits in
+        a queue (202); ask for the import again to see how far it is.
+        With `preview=1` the file is only kept, and the reply shows what it would be (200). All of a file is imported,
+        or nothing.
         """
         upload = request.FILES.get("file")
         if upload is None:
@@ -88,6 +103,7 @@ class ImportsView(ProjectAPIView):
             kind=str(fields.get("kind", "")),
             upload=upload,
             mapping=fields.get("mapping"),
+            options={name: str(fields[name]) for name in _OPTIONS if name in fields},
         )
         if fields.get("preview") == "1":
             return Response(shapes.ImportKept.show(With(job, preview=preview(job))))
@@ -173,7 +189,7 @@ def _outcome(job: ImportJob) -> Response:
 def _job(view: ProjectAPIView, job_id: uuid.UUID) -> ImportJob:
     job = ImportJob.objects.filter(project=view.project, pk=job_id).select_related("created_by").first()
     if job is None:
-        raise Http404("There is no such import in this project.")
+        raise Http404("Import not found.")
     return as_it_stands(job)
 
 
@@ -233,5 +249,5 @@ def as_download(release: Release, user: User) -> FileResponse:
 def _release(project: Project, number: int) -> Release:
     found = Release.objects.filter(project=project, number=number).select_related("project", "created_by").first()
     if found is None:
-        raise Http404("There is no such release in this project.")
+        raise Http404("Release not found.")
     return found

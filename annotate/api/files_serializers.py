@@ -36,6 +36,15 @@ class ImportResult(Stored, required=""):
     )
     grouped = s.IntegerField(help_text="Of samples: how many that had no group got one; left out when none did.")
     without_answer = s.IntegerField(help_text="Of samples: rows that have none; left out when all have one.")
+    revised = s.IntegerField(help_text="Of questions: how many say something else than before.")
+    added = s.IntegerField(help_text="Of questions: how many are new in the set's draft.")
+    removed = s.IntegerField(help_text="Of questions: how many left it.")
+    set = s.CharField(help_text="Of questions: the test set that they belong to.")
+    regraded = s.IntegerField(help_text="Of judgements: how many have another grade than before.")
+    withdrawn = s.IntegerField(help_text="Of judgements: how many were removed.")
+    ranked = s.IntegerField(help_text="Of rankings: how many were added to responses that were there.")
+    responses = s.IntegerField(help_text="Of samples: new responses to questions; left out when there are none.")
+    failed_responses = s.IntegerField(help_text="Of samples: rows that say that a request failed; left out: none.")
     missing_scores = s.IntegerField(help_text="Of scores: how many failed.")
     judges = s.IntegerField(help_text="Of scores: of how many judges they are.")
     seconds = s.FloatField()
@@ -44,14 +53,15 @@ class ImportResult(Stored, required=""):
 class Import(
     Shape,
     of=models.ImportJob,
-    shows="id kind status file_name file_format size mapping progress result errors error_count can_start created_by "
-    "created_at finished_at",
+    shows="id kind status file_name file_format size mapping options progress result errors error_count can_start "
+    "created_by created_at finished_at",
 ):
-    kind = Of("samples, labels or scores")
+    kind = Of("samples, labels, scores, questions, qrels or run")
     status = Of("uploaded, waiting, running, done or failed")
-    file_format = Of("jsonl, json, csv or parquet; empty until it was read.")
+    file_format = Of("jsonl, json, csv, parquet or trec; empty until it was read.")
     size = Of("In bytes.")
     mapping = s.DictField(child=s.CharField(), help_text="Column and field, as chosen; empty: as guessed.")
+    options = FreeObject(help_text="Of questions and qrels: {set, replace}; of a run: {set, version}.")
     progress = s.FloatField(help_text="The share of the file that was read, 0 to 1.")
     result = ImportResult(help_text="Empty until it is done.")
     errors = ImportProblem(many=True, help_text="The first hundred.")  # type: ignore[assignment]
@@ -119,6 +129,8 @@ class Pushed(Shape):
     unchanged = s.IntegerField(help_text="How many were there already, with the same content.")
     grouped = s.IntegerField(required=False, help_text="How many that had no group got one; left out when none did.")
     without_answer = s.IntegerField(required=False, help_text="How many have no answer; left out when all have one.")
+    responses = s.IntegerField(required=False, help_text="How many are new responses to questions; left out: none.")
+    failed_responses = s.IntegerField(required=False, help_text="How many say that a request failed; left out: none.")
     import_id = s.UUIDField(help_text="Under which it is among the imports.")
 
 

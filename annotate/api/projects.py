@@ -8,7 +8,8 @@ from typing import Any
 from django.core.exceptions import PermissionDenied
 from django.db import transaction
 from django.db.models import QuerySet
-from django.http import Http404
+from django.http import Http404, HttpResponse
+from drf_spectacular.types import OpenApiTypes
 from rest_framework.parsers import MultiPartParser
 from rest_framework.request import Request
 
@@ -16,20 +17,25 @@ from annotate.api import projects_serializers as shapes
 from annotate.api.base import ProjectAPIView, StrictAPIView, expected_revision
 from annotate.api.bodies import StrictJSON, json_body
 from annotate.api.schema import IF_MATCH, answers
-from annotate.api.serializers import Nothing, With
+from annotate.api.serializers import Nothing, Rows, With
 from annotate.batches.archiving import archive_project, restore_project
 from annotate.batches.criterion_change_read import Choices, Impact, impact, version_uses, versions_of
 from annotate.batches.relabelling import Relabelled, relabel
+from annotate.core.bodies import MIB
 from annotate.core.errors import Invalid
-from annotate.core.permissions import roles_of
+from annotate.core.permissions import may, roles_of
+from annotate.core.pictures import MEDIA_TYPE, MOST_BYTES
 from annotate.core.rows import first_or_raise
+from annotate.labels.under_guidelines_read import labels_by_version
 from annotate.members.resets import create_reset
 from annotate.members.write import change_tags, create_invite, deactivate_member, reactivate_member, revoke_invite
-from annotate.models import Criterion, GuidelineVersion, Invite, Membership, Project, Rater, User
+from annotate.models import Criterion, GuidelineImage, GuidelineVersion, Invite, Membership, Project, Rater, User
 from annotate.models.project import Role
 from annotate.projects.criteria import add_criteria, check_spec
+from annotate.projects.guideline_images import add_image
+from annotate.projects.guideline_images_read import one_image
 from annotate.projects.guidelines import change_guidelines, note_seen
-from annotate.projects.guidelines_read import labels_by_version
+from annotate.projects.guidelines_read import may_know_authors, one_version
 from annotate.projects.guidelines_read import versions_of as guideline_versions
 from annotate.projects.read import (
     current_criteria,
@@ -98,17 +104,22 @@ class ProjectDetailView(ProjectAPIView):
 class GuidelinesView(ProjectAPIView):
     actions = {"GET": "project.read", "POST": "guidelines.change"}
 
-    @answers(shapes.GuidelineVersion(many=True))
-    def get(self, request: Request, slug: str) -> list[With]:
-        """The versions of the guidelines, the newest first.
+    @answers(shapes.GuidelineVersions)
+    def get(self, request: Request, slug: str) -> Rows:
+        """The versions of the guidelines, the newest first, without their texts.
 
-        `labels` says how many labels were made under each.
+        `labels` says to admins and reviewers how many labels were made under each.
         """
-        made = labels_by_version(self.project)
-        return [
-            With(version, labels=made[version.number].labels if version.number in made else 0)
-            for version in guideline_versions(self.project)
-        ]
+        may_count = may(self.role, "batches.read")
+        made = labels_by_version(self.project) if may_count else {}
+
+        def counted(version: GuidelineVersion) -> int | None:
+            return (made[version.number].labels if version.number in made else 0) if may_count else None
+
+        def listed(versions: list[GuidelineVersion]) -> list[With]:
+            return [With(version, labels=counted(version), **_hidden(self)) for version in versions]
+
+        return Rows(guideline_versions(self.project).defer("text"), listed)
 
     @answers(shapes.GuidelineVersionSaved, takes=shapes.GuidelineChange, status=201, headers=[IF_MATCH])
     def post(self, request: Request, data: dict[str, Any], slug: str) -> GuidelineVersion:
@@ -127,6 +138,20 @@ class GuidelinesView(ProjectAPIView):
         )
 
 
+class GuidelineVersionView(ProjectAPIView):
+    actions = {"GET": "project.read"}
+
+    @answers(shapes.GuidelineVersionSaved)
+    def get(self, request: Request, slug: str, number: int) -> With:
+        """One version of the guidelines, with its text."""
+        return With(one_version(self.project, number), **_hidden(self))
+
+
+def _hidden(view: ProjectAPIView) -> dict[str, None]:
+    """What a reader who may not know the authors of guidelines gets in their place."""
+    return {} if may_know_authors(view.project, view.role) else {"author": None}
+
+
 class GuidelinesSeenView(ProjectAPIView):
     actions = {"POST": "work.label"}
 
@@ -138,6 +163,48 @@ class GuidelinesSeenView(ProjectAPIView):
         """
         note_seen(user=self.user, project=self.project, number=data["version"])
         return data
+
+
+class GuidelineImagesView(ProjectAPIView):
+    actions = {"POST": "guidelines.change"}
+    parser_classes = [MultiPartParser]
+    body_bytes = MOST_BYTES + MIB
+
+    @answers(shapes.GuidelineImage, request=shapes.ONE_FILE, status=201, conflict=True)
+    def post(self, request: Request, slug: str) -> GuidelineImage:
+        """Uploads an image for the guidelines.
+
+        A PNG, JPEG, WebP or still GIF of at most 5 MB, as multipart form data in the field `file`. It is kept as WebP,
+        at most 1600 pixels wide and without anything else that was in the file. Guidelines show it where they say
+        `![what it shows](image:NAME)`; the words between the brackets are required. An image that the project has
+        already comes back as it is. Refused (409) when the project has as many as it may have.
+        """
+        upload = request.FILES.get("file")
+        if upload is None:
+            raise Invalid("missing_field", "Send the file as multipart form data, in the field “file”.")
+        return add_image(
+            actor=self.user, project=self.project, file=upload, name=upload.name or "", size=upload.size or 0
+        )
+
+
+class GuidelineImageView(ProjectAPIView):
+    actions = {"GET": "project.read"}
+
+    @answers(OpenApiTypes.BINARY, status=(200, MEDIA_TYPE))
+    def get(self, request: Request, slug: str, image_name: str) -> HttpResponse:
+        """An image of the guidelines.
+
+        What an address shows never changes, so it may be kept for a year, by the reader’s own browser alone.
+        """
+        return HttpResponse(
+            bytes(one_image(self.project, image_name).content),
+            content_type=MEDIA_TYPE,
+            headers={
+                "Cache-Control": "private, max-age=31536000, immutable",
+                "Content-Disposition": f'inline; filename="{image_name}.webp"',
+                "X-Content-Type-Options": "nosniff",
+            },
+        )
 
 
 class ArchiveView(ProjectAPIView):
@@ -309,7 +376,7 @@ class InviteView(ProjectAPIView):
     def delete(self, request: Request, slug: str, invite_id: int) -> None:
         """Takes an invitation back.
 
-        Its link stops working at once; who came by it stays.
+        Its link stops working at once; members who joined by it stay.
         """
         revoke_invite(actor=self.user, project=self.project, invite_id=invite_id)
 

@@ -18,6 +18,7 @@ from annotate.api.serializers import (
     Moment,
     Names,
     Of,
+    Page,
     Shape,
     Stored,
     Text,
@@ -52,7 +53,7 @@ class AskedCriterion(
     Shape, of=models.Criterion, shows="key name unit scale prompt help required cant_tell prefill options"
 ):
     unit = Of("claim, context, fact, entity, answer or sample")
-    scale = Of("binary, nominal, ordinal or interval")
+    scale = Of("binary, nominal, ordinal, interval, multi or text")
     cant_tell = Of("Whether “can't tell” is an answer.")
     prefill = Of("answer: its text starts as the answer, and only what differs from it is a label; else empty.")
     options = Choice(many=True, help_text="As annotators see them: the best one first.")
@@ -94,14 +95,14 @@ class CriterionSpecification(s.JSONField):
 
 _CRITERIA_LIST = {"type": "array", "items": {"oneOf": [{"type": "string"}, {"type": "object"}]}}
 _CRITERIA_OBJECT = {"type": "object", "required": ["criteria"], "properties": {"criteria": _CRITERIA_LIST}}
-CRITERIA = {
-    "application/json": {"oneOf": [_CRITERIA_LIST, _CRITERIA_OBJECT]},
+ONE_FILE = {
     "multipart/form-data": {
         "type": "object",
         "required": ["file"],
         "properties": {"file": {"type": "string", "format": "binary"}},
     },
 }
+CRITERIA = {"application/json": {"oneOf": [_CRITERIA_LIST, _CRITERIA_OBJECT]}, **ONE_FILE}
 
 
 class ProjectCreation(Shape, required="slug name"):
@@ -117,21 +118,33 @@ class ProjectChange(Shape, of=models.Project, shows="name guidelines show_names 
 
 class GuidelineVersionSaved(Shape, of=models.GuidelineVersion, shows="number note author created_at text"):
     note = Of("What changed, in its author’s words.")
-    author = s.CharField(source="author.username", allow_null=True)
+    author = s.CharField(
+        source="author.username", allow_null=True, help_text="Null: unknown, or names are hidden from you."
+    )
     created_at = Moment(allow_null=True, help_text="Null: before versions were kept.")
-    text = Of("Markdown.")
+    text = Of("Markdown. Images of the project are image:NAME in it.")
 
 
-class GuidelineVersion(
-    GuidelineVersionSaved, of=models.GuidelineVersion, shows="number note author created_at labels text"
+class GuidelineVersionListed(
+    GuidelineVersionSaved, of=models.GuidelineVersion, shows="number note author created_at labels"
 ):
-    labels = s.IntegerField(help_text="Made under it, also in tasks that are still open.")
+    labels = s.IntegerField(
+        allow_null=True, help_text="Made under it, also in tasks that are still open; null for annotators."
+    )
+
+
+class GuidelineVersions(Page):
+    results = GuidelineVersionListed(many=True)
 
 
 class GuidelineChange(Shape, required="text"):
     text = Text(help_text="Markdown.")
     note = Text(help_text="What changed, for annotators: at most 500 characters.")
     dispute = Whole(low=1, help_text="The id of the verdict that led to the change.")
+
+
+class GuidelineImage(Shape, of=models.GuidelineImage, shows="name width height"):
+    name = Of("Guidelines name it as image:NAME.")
 
 
 class GuidelinesSeen(Shape, required="version"):

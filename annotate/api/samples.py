@@ -17,14 +17,26 @@ from annotate.api.schema import IF_MATCH, Error, answers
 from annotate.core.bodies import MANY_ROWS
 from annotate.core.errors import Invalid
 from annotate.files.import_jobs import push_samples
-from annotate.models import Sample
+from annotate.models import Project, Sample, SavedView, User
 from annotate.models.transfer import ImportStatus
-from annotate.projects.read import one_sample
+from annotate.models.view import ViewOf
+from annotate.projects.read import one_criterion, one_sample
 from annotate.samples.abstaining import set_abstained
 from annotate.samples.claims_read import ClaimsState, claims_state
 from annotate.samples.claims_write import edit_claims
 from annotate.samples.read import pipeline_versions
 from annotate.verdicts.samples_read import Wanted, samples_wanted
+from annotate.verdicts.saved_views import change_view, delete_view, save_view
+from annotate.verdicts.saved_views_read import known_views, one_view
+from annotate.verdicts.units_read import Units, WantedUnits, value_written
+
+#: What a push may be answered with beside 201.
+PUSH_OUTCOMES = {
+    200: OpenApiResponse(files.Pushed, "All of them were there already."),
+    413: OpenApiResponse(Error, "More than 16 MiB at once."),
+    503: OpenApiResponse(Error, "Another import of the project is under way; push again after `Retry-After`."),
+    422: OpenApiResponse(files.PushRefused, "Nothing was written; `errors` says why."),
+}
 
 
 class SamplesView(ProjectAPIView):
@@ -54,12 +66,7 @@ class SamplesView(ProjectAPIView):
         files.Pushed,
         request=files.Push,
         status=201,
-        also={
-            200: OpenApiResponse(files.Pushed, "All of them were there already."),
-            413: OpenApiResponse(Error, "More than 16 MiB at once."),
-            503: OpenApiResponse(Error, "Another import of the project is under way; push again after `Retry-After`."),
-            422: OpenApiResponse(files.PushRefused, "Nothing was written; `errors` says why."),
-        },
+        also=PUSH_OUTCOMES,
         examples=[
             OpenApiExample(
                 "One answer of build v7",
@@ -86,14 +93,90 @@ class SamplesView(ProjectAPIView):
         two versions can answer the same questions. Pushing the same again changes nothing (200); other content under an
         id that this version has is a `conflict`.
         """
-        sent, document = loose_json(request)
-        data = files.Push.take(sent)
-        job = push_samples(project=self.project, user=self.user, version=data["version"], document=document)
-        if job.status == ImportStatus.FAILED:
-            message = f"Nothing was written: {job.error_count} error(s)."
-            raise Invalid("import_failed", message, errors=job.errors, error_count=job.error_count)
-        reply = files.Pushed.show({"version": data["version"], **job.result, "import_id": job.pk})
-        return Response(reply, status=201 if reply["created"] else 200)
+        return pushed(self.project, self.user, request)
+
+
+def pushed(project: Project, user: User, request: Request) -> Response:
+    """Imports what a pipeline sends, and says what came of it."""
+    sent, document = loose_json(request)
+    data = files.Push.take(sent)
+    job = push_samples(project=project, user=user, version=data["version"], document=document)
+    if job.status == ImportStatus.FAILED:
+        message = f"Nothing was written: {job.error_count} error(s)."
+        raise Invalid("import_failed", message, errors=job.errors, error_count=job.error_count)
+    reply = files.Pushed.show({"version": data["version"], **job.result, "import_id": job.pk})
+    return Response(reply, status=201 if reply["created"] else 200)
+
+
+class UnitsView(ProjectAPIView):
+    actions = {"GET": "samples.read"}
+
+    @answers(shapes.UnitPage, query=shapes.UnitsAsked)
+    def get(self, request: Request, asked: dict[str, Any], slug: str) -> Units:
+        """The units that meet every condition given, each on each criterion that asks about it, page by page.
+
+        By sample, as these were imported, or in the order of `sort`; units without a verdict come last then. A unit of
+        a sample that you still have to label is `in_progress`, whatever others said of it.
+        """
+        key = asked.get("criterion", "")
+        if asked.get("value") and not key:
+            raise Invalid("bad_value", "value: name its criterion as well.")
+        wanted = WantedUnits(
+            words=asked.get("search", ""),
+            criterion=key,
+            status=asked.get("status", ""),
+            value=value_written(one_criterion(self.project, key), asked["value"]) if asked.get("value") else None,
+            method=asked.get("method", ""),
+            agreement=asked.get("agreement", ""),
+            outdated=bool(asked.get("guidelines")),
+            batch=asked.get("batch"),
+            metadata=dict([asked["metadata"].split("=", 1)]) if asked.get("metadata") else {},
+            sort=asked.get("sort", ""),
+        )
+        return Units(self.project, wanted, reader=self.user)
+
+
+class SavedViewsView(ProjectAPIView):
+    actions = {"GET": "samples.read", "POST": "views.change"}
+
+    @answers(shapes.SavedView(many=True), query=shapes.ViewsAsked)
+    def get(self, request: Request, asked: dict[str, Any], slug: str) -> QuerySet[SavedView]:
+        """Your views of the lists of samples and units, and those that others share."""
+        views = known_views(self.project, user=self.user)
+        return views.filter(of=asked["of"]) if asked.get("of") else views
+
+    @answers(shapes.SavedView, takes=shapes.ViewSaving, status=201, conflict=True)
+    def post(self, request: Request, data: dict[str, Any], slug: str) -> SavedView:
+        """Saves filters and an order of a list under a name.
+
+        `conditions` has them by the names in the address of the list’s page. A name that the list doesn’t know is
+        refused. 409 for a name that you have given to a view of this list already, and for one view too many.
+        """
+        made = save_view(actor=self.user, project=self.project, **{**data, "of": ViewOf(data["of"])})
+        return one_view(self.project, made.pk, user=self.user)
+
+
+class SavedViewView(ProjectAPIView):
+    actions = {"GET": "samples.read", "PATCH": "views.change", "DELETE": "views.change"}
+
+    @answers(shapes.SavedView)
+    def get(self, request: Request, slug: str, view_id: int) -> SavedView:
+        """One of your views, or one that somebody shares."""
+        return one_view(self.project, view_id, user=self.user)
+
+    @answers(shapes.SavedView, takes=shapes.ViewChange, conflict=True)
+    def patch(self, request: Request, data: dict[str, Any], slug: str, view_id: int) -> SavedView:
+        """Renames a view of yours, changes what it shows, shares it or makes it private.
+
+        A field that is left out stays as it is.
+        """
+        change_view(actor=self.user, project=self.project, view_id=view_id, **data)
+        return one_view(self.project, view_id, user=self.user)
+
+    @answers()
+    def delete(self, request: Request, slug: str, view_id: int) -> None:
+        """Deletes a view of yours, or, as an admin, one that somebody shares."""
+        delete_view(actor=self.user, project=self.project, view_id=view_id)
 
 
 class SampleView(ProjectAPIView):

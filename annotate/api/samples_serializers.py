@@ -7,10 +7,27 @@ from typing import Any
 from rest_framework import serializers as s
 
 from annotate import models
-from annotate.api.serializers import Choice, FreeObject, Moment, Of, Page, Shape, Stored, Text, Truth, Value
+from annotate.api.serializers import (
+    Choice,
+    FreeObject,
+    Keyed,
+    Moment,
+    Of,
+    Page,
+    Shape,
+    Stored,
+    Text,
+    Truth,
+    Value,
+    Whole,
+)
 from annotate.core.units import live_claims
+from annotate.models.label import VerdictMethod
+from annotate.models.view import ViewOf
 from annotate.samples.claims_read import IMPORTED, ClaimsState
 from annotate.verdicts.samples_read import SORTS, Agreement, Status
+from annotate.verdicts.units_read import SORTS as UNIT_SORTS
+from annotate.verdicts.units_read import ListedUnit, UnitStatus
 
 _SOURCES = "file, split, labels or edited"
 
@@ -75,6 +92,79 @@ class SamplesAsked(Shape, required=""):
     agreement = Choice(Agreement.values, empty=True, help_text="Of units with at least two labels.")
     metadata = KeyAndValue(help_text="`key=value`, as in the samples' metadata.")
     sort = Choice([f"{turn}{name}" for name in SORTS for turn in ("", "-")], empty=True, help_text="`-`: descending.")
+
+
+class VoteCount(Shape):
+    value = Value()
+    n = s.IntegerField()
+
+
+class UnitListed(
+    Shape,
+    of=ListedUnit,
+    shows="sample sample_id unit text criterion version status value method agreement "
+    "votes verdict revision changed_at held_back",
+):
+    sample = s.IntegerField(source="sample.pk")
+    sample_id = s.CharField(source="sample.external_id")
+    text = s.CharField(source="words")
+    criterion = s.CharField(source="criterion.key")
+    version = s.IntegerField(source="criterion.version", help_text="Of the criterion: the one that the verdict is on.")
+    status = s.CharField(help_text=", ".join(UnitStatus.values))
+    value = Value(source="verdict.value", allow_null=True, help_text="Of a reopened unit the one that stood before.")
+    method = s.CharField(source="verdict.method", allow_null=True, help_text="How it was resolved; empty: it is not.")
+    agreement = s.FloatField(source="verdict.agreement", allow_null=True)
+    votes = VoteCount(many=True, help_text="Each value with how many gave it; not by whom.")
+    verdict = s.IntegerField(source="verdict.pk", allow_null=True, help_text="Its id among `disputes/`.")
+    revision = s.IntegerField(source="verdict.revision", allow_null=True)
+    changed_at = s.DateTimeField(source="verdict.updated_at", allow_null=True)
+    held_back = Of("You still have the sample to label: what others said of it is not told.")
+
+    def get_votes(self, unit: ListedUnit) -> list[dict[str, Any]]:
+        return [{"value": value, "n": n} for value, n in unit.votes]
+
+
+class UnitPage(Page):
+    results = UnitListed(many=True)
+
+
+class UnitsAsked(Shape, required=""):
+    search = Text(help_text="Words in the unit, or in the id of its sample.")
+    criterion = Text(help_text="Key of a criterion.")
+    status = Choice(UnitStatus.values, empty=True)
+    value = Text(help_text="Of its verdict, as text; of a multi-select criterion an option that it has.")
+    method = Choice(VerdictMethod.values, empty=True, help_text="How it was resolved.")
+    agreement = Choice(Agreement.values, empty=True, help_text="Of units with at least two labels.")
+    guidelines = Choice(("older",), empty=True, help_text="With a label under an older version than the newest.")
+    batch = Whole(help_text="Number of a batch: what it asks of its samples.")
+    metadata = KeyAndValue(help_text="`key=value`, as in the samples' metadata.")
+    sort = Choice(
+        [f"{turn}{name}" for name in UNIT_SORTS for turn in ("", "-")], empty=True, help_text="`-`: descending."
+    )
+
+
+class SavedView(Shape, of=models.SavedView, shows="id of name conditions is_shared owner is_own created_at"):
+    of = Of("samples or units: which list")
+    conditions = FreeObject(help_text="By name as the address of the list has them.")
+    owner = s.CharField(source="owner.username")
+    is_own = s.BooleanField()
+
+
+class ViewsAsked(Shape, required=""):
+    of = Choice(ViewOf.values, empty=True, help_text="Only views of this list.")
+
+
+class ViewSaving(Shape, required="of name conditions"):
+    of = Choice(ViewOf.values)
+    name = s.CharField()
+    conditions = Keyed(of=str, help_text='Filters and order, such as {"status": "disputed", "sort": "-changed"}.')
+    is_shared = Truth(help_text="With the project’s admins and reviewers; false when left out.")
+
+
+class ViewChange(Shape, required=""):
+    name = s.CharField()
+    conditions = Keyed(of=str)
+    is_shared = Truth()
 
 
 class EditedClaim(

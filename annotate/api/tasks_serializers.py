@@ -8,7 +8,20 @@ from rest_framework import serializers as s
 from annotate import models
 from annotate.api.projects_serializers import AskedCriterion
 from annotate.api.samples_serializers import Claim, Context
-from annotate.api.serializers import Choice, Listed, Names, Numbers, Of, Page, Shape, Stored, Text, Value, Whole
+from annotate.api.serializers import (
+    Choice,
+    FreeObject,
+    Listed,
+    Names,
+    Numbers,
+    Of,
+    Page,
+    Shape,
+    Stored,
+    Text,
+    Value,
+    Whole,
+)
 from annotate.models.thread import ThreadState
 
 
@@ -69,8 +82,8 @@ class ThreadMessage(Shape):
 
 class Thread(Shape):
     id = s.IntegerField(source="thread.id")
-    unit = s.CharField(source="thread.unit", help_text="What it is about; empty: the sample.")
-    criterion = s.CharField(source="thread.criterion.key", allow_null=True, help_text="Its key.")
+    unit = s.CharField(help_text="What it is about; empty: the sample, or it is held back.")
+    criterion = s.CharField(source="criterion.key", allow_null=True, help_text="Its key.")
     state = s.CharField(source="thread.state", help_text="waiting (for an answer), answered or closed.")
     is_new = s.BooleanField(help_text="Yours, with an answer that you have not marked as read.")
     messages = ThreadMessage(many=True, help_text="The earliest first.")
@@ -92,7 +105,7 @@ class ThreadListed(Thread):
     asked_by = s.CharField(
         source="asked_by.username", allow_null=True, help_text="null where names are hidden from you."
     )
-    held_back = s.BooleanField(help_text="You still have the sample to label, so there are no messages.")
+    held_back = s.BooleanField(help_text="You have the sample to label, so messages, unit and criterion are left out.")
 
 
 class ThreadPage(Page):
@@ -117,6 +130,11 @@ class ReadTo(Shape):
     number = Whole(low=1, help_text="Of the last message that you have seen.")
 
 
+class Proposed(Shape):
+    judge = s.CharField()
+    values = FreeObject(help_text="By unit.")
+
+
 class Task(Shape):
     id = s.IntegerField()
     status = s.CharField(help_text="pending, in_progress, submitted, returned or skipped")
@@ -130,6 +148,11 @@ class Task(Shape):
     sample = TaskSample()
     criteria = AskedCriterion(many=True)
     labels = TaskLabel(many=True, help_text="Your own.")
+    proposals = s.DictField(
+        child=Proposed(),
+        allow_null=True,
+        help_text="By criterion key what a judge proposes, to be verified; null: none.",
+    )
     threads = TaskThread(many=True, help_text="What you asked reviewers about it.")
 
 

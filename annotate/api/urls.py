@@ -1,6 +1,6 @@
 from django.urls import path, re_path
 
-from annotate.api import account, audits, batches, files, projects, samples, tasks, threads, verdicts
+from annotate.api import account, audits, batches, files, projects, qualifications, samples, tasks, threads, verdicts
 
 P = "projects/<slug:slug>/"
 
@@ -20,7 +20,10 @@ urlpatterns = [
     path("projects/", projects.ProjectsView.as_view()),
     path(P, projects.ProjectDetailView.as_view()),
     path(P + "guidelines/", projects.GuidelinesView.as_view()),
+    path(P + "guidelines/<int:number>/", projects.GuidelineVersionView.as_view()),
     path(P + "guidelines/seen/", projects.GuidelinesSeenView.as_view()),
+    path(P + "guidelines/images/", projects.GuidelineImagesView.as_view()),
+    path(P + "guidelines/images/<slug:image_name>/", projects.GuidelineImageView.as_view()),
     path(P + "archive/", projects.ArchiveView.as_view()),
     path(P + "restore/", projects.RestoreView.as_view()),
     path(P + "criteria/", projects.CriteriaView.as_view()),
@@ -35,6 +38,9 @@ urlpatterns = [
     path(P + "samples/<int:sample_id>/", samples.SampleView.as_view()),
     path(P + "samples/<int:sample_id>/claims/", samples.ClaimsView.as_view()),
     path(P + "samples/<int:sample_id>/abstention/", samples.AbstentionView.as_view()),
+    path(P + "units/", samples.UnitsView.as_view()),
+    path(P + "views/", samples.SavedViewsView.as_view()),
+    path(P + "views/<int:view_id>/", samples.SavedViewView.as_view()),
     path(P + "pipeline-versions/", samples.PipelineVersionsView.as_view()),
     path(P + "batches/", batches.BatchesView.as_view()),
     path(P + "batches/<int:number>/", batches.BatchView.as_view()),
@@ -49,6 +55,23 @@ urlpatterns = [
     path(P + "threads/<int:thread_id>/reopen/", threads.ThreadReopenView.as_view()),
     path(P + "audit-schedules/", audits.AuditSchedulesView.as_view()),
     path(P + "audit-schedules/<int:schedule_id>/", audits.AuditScheduleView.as_view()),
+    path(P + "qualifications/", qualifications.QualificationsView.as_view()),
+    path(P + "qualifications/own/", qualifications.OwnQualificationsView.as_view()),
+    path(P + "qualifications/<int:qualification_id>/", qualifications.QualificationView.as_view()),
+    path(P + "qualifications/<int:qualification_id>/test/", qualifications.OwnTestView.as_view()),
+    path(P + "qualifications/<int:qualification_id>/people/", qualifications.QualificationPeopleView.as_view()),
+    path(
+        P + "qualifications/<int:qualification_id>/people/<str:username>/try/",
+        qualifications.QualificationTryView.as_view(),
+    ),
+    path(
+        P + "qualifications/<int:qualification_id>/people/<str:username>/waive/",
+        qualifications.QualificationWaiveView.as_view(),
+    ),
+    path(
+        P + "qualifications/<int:qualification_id>/people/<str:username>/withdraw/",
+        qualifications.QualificationWithdrawView.as_view(),
+    ),
     path(P + "flags/", tasks.FlagsView.as_view()),
     path(P + "flags/<int:flag_id>/resolve/", tasks.FlagResolveView.as_view()),
     path(P + "batches/<int:number>/extend/", batches.BatchExtendView.as_view()),

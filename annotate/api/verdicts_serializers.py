@@ -56,7 +56,7 @@ class DisputesAsked(Shape, required=""):
     order = Choice(ORDERS, empty=True, help_text="matters when left out.")
 
 
-class Vote(Shape, of=Said, shows="letter who value cant_tell comment evidence changed returned"):
+class Vote(Shape, of=Said, shows="letter who value cant_tell comment evidence changed returned after_answer"):
     letter = Of("The annotator's, the same for all units of the sample.")
     who = Of("“Annotator A”; the name where the project shows names.")
     value = Value(allow_null=True, help_text="null: could not tell.")
@@ -64,6 +64,7 @@ class Vote(Shape, of=Said, shows="letter who value cant_tell comment evidence ch
     evidence = Evidence(many=True)
     changed = Of("The label was changed since the vote was counted.")
     returned = Of("Sent back to the annotator, and not submitted again yet.")
+    after_answer = Of("Last saved after a reviewer answered the annotator's question about it, or about the sample.")
 
 
 class DisputeSample(Shape, of=models.Sample, shows="external_id question answer reference contexts"):

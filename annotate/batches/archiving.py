@@ -7,7 +7,7 @@ from django.db import transaction
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from annotate.batches.steps import pause_batch
+from annotate.batches.steps import pause_batch, resume_batch
 from annotate.core.errors import Invalid
 from annotate.core.trail import note
 from annotate.models import Project, User
@@ -32,12 +32,15 @@ def archive_project(*, actor: User, project: Project) -> int:
 
 
 def restore_project(*, actor: User, project: Project) -> None:
-    """Batches stay paused until they are resumed. Repeating it changes nothing."""
+    """Batches stay paused until they are resumed; trainings and tests, which were only paused by this, go on. Repeating
+    it changes nothing."""
     with transaction.atomic():
         project = Project.objects.select_for_update(no_key=True).get(pk=project.pk)
         if project.archived_at is not None:
             project.archived_at = None
             project.save(update_fields=["archived_at"])
+            for round_ in project.batches.filter(qualification__isnull=False, status=BatchStatus.PAUSED).order_by("id"):
+                resume_batch(actor=actor, batch=round_)
             note(actor=actor, action="project.restored", subject=project.name, project=project)
 
 

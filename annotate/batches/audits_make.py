@@ -61,7 +61,7 @@ def make_audit(schedule_id: int, *, today: date) -> ScheduledAudit | None:
     except _InTheWay as found:
         problem = found.problem
     except Refusal as refusal:
-        problem = {"code": refusal.code, "said": refusal.message}
+        problem = {"code": refusal.code, **refusal.details}
     _keep(schedule_id, today, problem)
     return None
 
@@ -106,7 +106,7 @@ def _made(schedule: AuditSchedule, today: date) -> ScheduledAudit:
             project=project, name=f"{schedule.name} {due.on.isoformat()}", criteria=criteria, annotators=people,
             overlap=schedule.overlap, seed=seed, among=among, schedule=schedule.name,
             selection={"method": "random", "n": min(schedule.samples, len(among)), "filter": schedule.conditions},
-            due_date=today + timedelta(days=schedule.days),
+            due_date=today + timedelta(days=schedule.days), requires=schedule.requires,
         )  # fmt: skip
         unasked = _leave_out_idle(batch, criteria)
         if schedule.opens:

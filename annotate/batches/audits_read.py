@@ -19,6 +19,7 @@ from annotate.labels.read import counting_labels
 from annotate.models import AuditSchedule, BatchSample, Criterion, Project, Sample, ScheduledAudit, User
 from annotate.models.audit import ScheduleStatus
 from annotate.projects.read import active_members, current_criteria
+from annotate.qualification.read import qualified
 from annotate.samples.read import asked_by, matching_samples
 
 SHOWN_DATES = 4
@@ -59,10 +60,12 @@ def asked_criteria(schedule: AuditSchedule) -> list[Criterion]:
 
 
 def audited_by(schedule: AuditSchedule) -> tuple[list[User], list[User]]:
-    """Its annotators that can be asked, and those that can't any more."""
-    active = active_members(schedule.project)
+    """Its annotators that can be asked, and those that can't: no active members any more, or not qualified."""
     people = list(schedule.annotators.order_by("username"))
-    return [user for user in people if user.pk in active], [user for user in people if user.pk not in active]
+    there = set(active_members(schedule.project))
+    if schedule.requires is not None:
+        there &= qualified(schedule.requires)
+    return [user for user in people if user.pk in there], [user for user in people if user.pk not in there]
 
 
 def eligible_samples(

@@ -11,19 +11,19 @@ from django.http import Http404
 from django.utils.translation import gettext as _
 
 from annotate.batches.audits_read import date_after_last
-from annotate.batches.checks import check_criteria, check_flag, check_people
+from annotate.batches.checks import check_criteria, check_flag, check_people, check_requires
 from annotate.batches.sample_choice import new_seed
 from annotate.core.errors import Conflict, Invalid
 from annotate.core.rows import first_or_raise
 from annotate.core.texts import words_or_raise
 from annotate.core.trail import note
-from annotate.models import AuditSchedule, Criterion, Project, User
+from annotate.models import AuditSchedule, Criterion, Project, Qualification, User
 from annotate.models.audit import EVERY_WEEKS, ScheduleStatus
 from annotate.samples.read import matching_samples
 
 MAX_SAMPLES, MAX_OVERLAP, MAX_DAYS, MAX_NAME = 10_000, 100, 365, 180
 # Beside criteria and annotators, which go together with other tables.
-_PLAIN = ("name", "weeks", "weekday", "samples", "conditions", "overlap", "days", "opens")
+_PLAIN = ("name", "weeks", "weekday", "samples", "conditions", "overlap", "days", "opens", "requires")
 SETTINGS = (*_PLAIN, "criteria", "annotators")
 
 
@@ -42,13 +42,14 @@ def create_schedule(
     overlap: int = 2,
     days: int = 7,
     opens: bool = True,
+    requires: Qualification | None = None,
 ) -> AuditSchedule:
     """The first batch is made on the first such weekday after today. Raises Invalid."""
     given = _checked(
         project,
         {
             "name": name, "criteria": criteria, "annotators": annotators, "samples": samples, "weeks": weeks,
-            "weekday": weekday, "overlap": overlap, "days": days, "opens": opens,
+            "weekday": weekday, "overlap": overlap, "days": days, "opens": opens, "requires": requires,
             "conditions": {} if conditions is None else conditions,
         },
     )  # fmt: skip
@@ -179,6 +180,8 @@ def _checked(project: Project, given: Mapping[str, Any]) -> dict[str, Any]:
         if not isinstance(found["conditions"], Mapping):
             raise Invalid("bad_filter", _("filter: must be an object of metadata keys and values."))
         matching_samples(project, found["conditions"])  # raises what is wrong with it
+    if "requires" in found:
+        check_requires(project, found["requires"])
     if "opens" in found:
         check_flag(found["opens"], "opens")
     return found

@@ -18,6 +18,7 @@ from alignment.base.estimate import Estimate, remark
 from annotate.batches.read import counts_by
 from annotate.core.rows import fetch_all, fetch_one
 from annotate.core.units import no_abstention
+from annotate.labels.anchored_read import ANCHORED
 from annotate.labels.gold_read import gold_accuracy
 from annotate.labels.read import DONE, PAUSE_SECONDS, QUICKEST_SECONDS
 from annotate.models import Batch, Flag, Task, User
@@ -47,7 +48,8 @@ class PersonBoard:
     # Medians, of submitted tasks and of their labels.
     seconds_per_task: float | None
     seconds_per_unit: float | None
-    # With verdicts that two or more votes led to, with known answers, and with themselves.
+    # With verdicts that two or more votes led to, with known answers, and with themselves; none of what was labelled
+    # with a judge's proposals.
     agreement: Estimate
     gold: Estimate
     steadiness: Estimate
@@ -154,6 +156,7 @@ _AGREEMENT = f"""
       JOIN annotate_verdict v ON v.sample_id = l.sample_id AND v.unit = l.unit AND v.criterion_id = l.criterion_id
      WHERE t.batch_id = %(batch)s AND t.status = 'submitted' AND t.purpose = '{Purpose.LABEL.value}'
        AND {DONE} AND {no_abstention("l")} AND v.state = 'settled' AND jsonb_array_length(v.votes) >= 2
+       AND NOT {ANCHORED}
      GROUP BY t.annotator_id, t.sample_id ORDER BY t.annotator_id, t.sample_id
 """
 _STEADINESS = f"""
@@ -166,7 +169,7 @@ _STEADINESS = f"""
       JOIN annotate_label f ON f.task_id = earlier.id AND f.unit = l.unit AND f.criterion_id = l.criterion_id
            AND f.value IS NOT NULL
      WHERE t.batch_id = %(batch)s AND t.status = 'submitted' AND t.purpose = '{Purpose.REPEAT.value}'
-       AND {no_abstention("l")}
+       AND {no_abstention("l")} AND NOT {ANCHORED}
      GROUP BY t.annotator_id, t.sample_id ORDER BY t.annotator_id, t.sample_id
 """
 

@@ -13,11 +13,12 @@ from django.http import Http404
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
+from annotate.batches.proposing import check_proposals, check_withheld
 from annotate.core.errors import Conflict, Invalid
 from annotate.core.rows import first_or_raise
 from annotate.core.texts import is_storable, words_or_raise
 from annotate.core.trail import note
-from annotate.models import Batch, Criterion, Project, User
+from annotate.models import Batch, Criterion, Project, Qualification, User
 from annotate.models.batch import BatchStatus, ConsensusRule, Strategy
 from annotate.projects.read import active_members
 
@@ -126,11 +127,19 @@ _CHECKS: dict[str, Callable[[Any], Any]] = {
     **{name: partial(check_share, name=name) for name in ("overlap_share", "gold_share", "repeat_share")},
     "gold_feedback": partial(check_flag, name="gold_feedback"),
     "lease_minutes": check_lease,
+    "withheld_share": check_withheld,
 }
+
+
+def check_requires(project: Project, qualification: Qualification | None) -> None:
+    if qualification is not None and qualification.project_id != project.pk:
+        raise Invalid("foreign_qualification", _("This qualification belongs to another project."))
+
+
 # What is checked together is given together.
-TOGETHER = (("annotators", "overlap"), ("consensus", "settle_share", "settle_votes"))
+TOGETHER = (("annotators", "overlap"), ("criteria", "proposals"), ("consensus", "settle_share", "settle_votes"))
 # All that is asked of a batch beside its samples: as it is created, and as a draft is edited.
-SETTINGS = ("criteria", "due_date", "single_labels", *_CHECKS, *(name for names in TOGETHER for name in names))
+SETTINGS = ("due_date", "requires", "single_labels", *_CHECKS, *(name for names in TOGETHER for name in names))
 
 
 def check_settings(project: Project, given: Mapping[str, Any]) -> dict[str, Any]:
@@ -142,6 +151,10 @@ def check_settings(project: Project, given: Mapping[str, Any]) -> dict[str, Any]
         check_due_date(given["due_date"])
     if "criteria" in given:
         check_criteria(project, given["criteria"])
+    if "proposals" in given:
+        found["proposals"] = check_proposals(given["criteria"], given["proposals"])
+    if "requires" in given:
+        check_requires(project, given["requires"])
     if "single_labels" in given:
         check_flag(given["single_labels"], "single_labels")
     if "consensus" in given:

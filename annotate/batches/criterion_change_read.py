@@ -34,6 +34,7 @@ from annotate.labels.read import ANSWERED, LATEST_FIRST, counting_labels
 from annotate.models import Batch, Criterion, GoldAnswer, Project, Task, Verdict
 from annotate.models.batch import OPEN_TASK_STATUSES, RUNNING_BATCH_STATUSES
 from annotate.models.label import VerdictState
+from annotate.projects.read import work_batches
 
 MAX_REASON = 2000
 # How a choice names the labels that say "can't tell".
@@ -378,7 +379,8 @@ def version_uses(versions: list[Criterion]) -> list[VersionUse]:
     )
     asked: dict[int, list[Batch]] = {criterion.pk: [] for criterion in versions}
     anew: dict[int, Batch] = {}
-    for batch in Batch.objects.filter(criteria__in=versions).order_by("number").prefetch_related("criteria").distinct():
+    batches = work_batches(versions[0].project).filter(criteria__in=versions)
+    for batch in batches.order_by("number").prefetch_related("criteria").distinct():
         for criterion in batch.criteria.all():
             if criterion.pk in asked:
                 asked[criterion.pk].append(batch)

@@ -12,6 +12,7 @@ from django.db.models import Exists, F, Func, JSONField, Min, OuterRef, Q, Query
 from django.db.models.functions import Collate
 
 import alignment
+from annotate.labels.anchored_read import Arm, arms
 from annotate.labels.read import counting_labels, is_carried, undecided_labels
 from annotate.labels.settled_read import HOLDING, STANDING, Standing
 from annotate.models import Batch, BatchSample, Criterion, DeclaredDraw, Sample, Task, User, Verdict
@@ -19,6 +20,7 @@ from annotate.models.batch import (
     OPEN_TASK_STATUSES,
     RUNNING_BATCH_STATUSES,
     BatchStatus,
+    Came,
     HowDeclared,
     Purpose,
     TaskStatus,
@@ -33,20 +35,22 @@ _PLANNED = "list"
 
 def unlabelled_samples(criterion: Criterion) -> QuerySet[Sample]:
     """Samples that have something to label by the criterion, no label that counts, and no place in a batch that is
-    still to be labelled."""
-    samples = asked_by(Sample.objects.filter(project_id=criterion.project_id), criterion)
+    still to be labelled; none of them pooled."""
+    samples = asked_by(Sample.objects.filter(project_id=criterion.project_id, pooled=False), criterion)
     labels = counting_labels().filter(criterion=criterion, sample=OuterRef("pk"))
     waiting = BatchSample.objects.filter(sample=OuterRef("pk"), batch__status__in=WAITING, batch__criteria=criterion.pk)
     return samples.filter(~Exists(labels), ~Exists(waiting))
 
 
 def draws_of(criterion: Criterion) -> QuerySet[Batch]:
-    """Batches with known chances that asked the criterion in this version or an earlier one, the latest first."""
+    """Batches with known chances that asked the criterion in this version or an earlier one, the latest first; without
+    those of experiments, whose chances are among their own questions."""
     with_chances = BatchSample.objects.filter(batch=OuterRef("pk"), probability__isnull=False)
     asked = Criterion.objects.filter(
         project=criterion.project_id, key=criterion.key, version__lte=criterion.version, batches=OuterRef("pk")
     )
-    return Batch.objects.filter(Exists(with_chances), Exists(asked), project=criterion.project_id).order_by("-number")
+    draws = Batch.objects.filter(Exists(with_chances), Exists(asked), project=criterion.project_id)
+    return draws.exclude(selection__came=Came.EXPERIMENT).order_by("-number")
 
 
 def _finished(draws: QuerySet[Batch]) -> QuerySet[Batch]:
@@ -145,6 +149,7 @@ def drawn_samples(criterion: Criterion, *, settled_only: bool = True) -> Drawn:
         said = _said(f"declared_{declared.how}", declared.declared_by, declared.declared_at, None)
         strata = _in_strata(new, after=max((stratum for _, stratum in known.values()), default=0))
         add(said, strata, [Q(task__isnull=True, updated_at__lte=declared.declared_at)])
+    known = _where_withheld(known, arms(criterion))
     chances = {name: known[name] for name in sorted(known) if name in came_so or name not in settling.people}
     counted = [(said, len(came_so & chances.keys() & set(names))) for said, names in sources]
     return Drawn(chances, [said._replace(samples=samples) for said, samples in counted if samples])
@@ -234,6 +239,22 @@ def _said(how: str, by: User | None, at: datetime, batch: int | None) -> alignme
     return alignment.report.DrawnBy(how, 0, "" if by is None else by.name, at.astimezone(UTC).date().isoformat(), batch)
 
 
+def _where_withheld(known: Mapping[str, tuple[float, int]], arms: Mapping[str, Arm]) -> dict[str, tuple[float, int]]:
+    """Without samples that were labelled with a judge's proposals: those from which these were withheld stand for them
+    too."""
+    found: dict[str, tuple[float, int]] = {}
+    strata: dict[tuple[int, float], int] = {}
+    last = max((stratum for _, stratum in known.values()), default=0)
+    for name, (probability, stratum) in known.items():
+        arm = arms.get(name)
+        if arm is None:
+            found[name] = probability, stratum
+        elif not arm.shown:
+            own = strata.setdefault((stratum, arm.withheld_chance), last + len(strata) + 1)
+            found[name] = probability * arm.withheld_chance, own
+    return found
+
+
 def _in_strata(chances: Mapping[str, float], *, after: int) -> dict[str, tuple[float, int]]:
     """A stratum has one chance."""
     numbers = dict(zip(sorted(set(chances.values())), count(after + 1), strict=False))
@@ -306,7 +327,8 @@ class HowLabelled:
 
 def how_labelled(criterion: Criterion) -> HowLabelled:
     drawn, declared = drawn_samples(criterion), declared_draw(criterion)
-    labelled = _raters(criterion, [Q()]).keys()
+    proposed = {name for name, arm in arms(criterion).items() if arm.shown}
+    labelled = _raters(criterion, [Q()]).keys() - proposed
     chosen = labelled - drawn.chances.keys()
     made = set(elsewhere(criterion).values_list("external_id", flat=True))
     if declared is not None:

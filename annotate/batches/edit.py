@@ -18,8 +18,8 @@ from annotate.models.batch import CHOSEN_BY_PEOPLE, BatchStatus, Came
 from annotate.projects.read import annotators_of, asked_in
 
 _LISTS = ("criteria", "annotators")
-# What they say changes which samples several people label, or which expertise each needs.
-_OF_SAMPLES = {"criteria", "overlap", "overlap_share", "tag_key"}
+# What they say changes which samples there are, which of them several people label, or which expertise each needs.
+_OF_SAMPLES = {"criteria", "overlap", "overlap_share", "requires", "tag_key"}
 
 
 def require_draft(batch: Batch) -> None:
@@ -32,7 +32,8 @@ def settings_of(batch: Batch) -> dict[str, Any]:
     """As they were given (annotate.batches.checks.SETTINGS)."""
     stored = (
         "name", "due_date", "overlap", "overlap_share", "strategy", "lease_minutes", "tag_key", "gold_share",
-        "repeat_share", "gold_feedback", "consensus", "settle_share", "settle_votes",
+        "repeat_share", "gold_feedback", "consensus", "settle_share", "settle_votes", "proposals", "withheld_share",
+        "requires",
     )  # fmt: skip
     return {
         **{name: getattr(batch, name) for name in stored},
@@ -106,7 +107,8 @@ def samples_after(
     """Which samples the draft would have.
 
     Those that are added by hand have no chance, as in a batch that is extended; and when some of a draw are removed by
-    hand, the rest is chosen by hand too. Raises Invalid.
+    hand, the rest is chosen by hand too. An audit's samples are not all of its draw any more then, so that they no
+    longer came by it. Raises Invalid.
     """
     project = batch.project
     if selection is None:
@@ -134,7 +136,9 @@ def samples_after(
         if stored["method"] == "list":
             stored = {**stored, "n": len(keys)}
         elif new:
-            stored = {**stored, "extensions": [*stored.get("extensions", []), {**more.stored, "n": len(new)}]}
+            came = Came.BY_HAND if stored["came"] == Came.AUDIT else stored["came"]
+            extensions = [*stored.get("extensions", []), {**more.stored, "n": len(new)}]
+            stored = {**stored, "came": came, "extensions": extensions}
     if not keys:
         raise Invalid("no_samples", _("No samples match this selection."))
     return Edited(keys, stored, chances)

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from django.db import transaction
-from django.db.models import Exists, F, Func, IntegerField, OuterRef, Q
+from django.db.models import Exists, F, Func, IntegerField, OuterRef, Q, QuerySet
 from django.http import Http404
 from django.utils.translation import gettext as _
 
@@ -18,6 +18,7 @@ from annotate.core.scales import normalise, require_rated
 from annotate.core.texts import is_storable
 from annotate.core.trail import note
 from annotate.core.units import asks, has_unit, parse_unit, without_abstentions
+from annotate.labels.anchored_read import is_anchored
 from annotate.models import Criterion, GoldAnswer, Project, Sample, User, Verdict
 from annotate.models.label import VerdictMethod, VerdictState
 from annotate.projects.read import current_criteria
@@ -79,7 +80,8 @@ def gold_from_verdicts(
 ) -> list[GoldAnswer]:
     """Draws n units whose verdict is adjudicated, or unanimous among several, and takes it as the known answer.
 
-    Units that have one already are not drawn. Raises Invalid when there are fewer.
+    Units that have one already are not drawn, nor those that were labelled with a judge's proposals. Raises Invalid
+    when there are fewer.
     """
     if criterion.project_id != project.pk:
         raise Invalid("foreign_criterion", _("This criterion belongs to another project."))
@@ -88,28 +90,38 @@ def gold_from_verdicts(
         raise Invalid("bad_n", _("Number of answers to draw: must be a whole number, at least 1."))
     seed = new_seed() if seed is None else seed
     check_seed(seed)
-    known = GoldAnswer.objects.filter(sample=OuterRef("sample"), unit=OuterRef("unit"), criterion=criterion)
-    verdicts = (
-        without_abstentions(Verdict.objects.all())
-        .annotate(n=Func(F("votes"), function="jsonb_array_length", output_field=IntegerField()))
-        # One label alone agrees with itself.
-        .filter(Q(method=VerdictMethod.ADJUDICATED) | Q(method=VerdictMethod.UNANIMOUS, n__gte=2))
-        .filter(~Exists(known), criterion=criterion, state=VerdictState.SETTLED)
-        .select_related("sample", "criterion")
-        .order_by("sample_id", "unit")
-    )
+    verdicts = sure_verdicts([criterion])
     found = list(verdicts.values_list("pk", flat=True))
     if n > len(found):
         said = _("Only %(found)d units have an adjudicated or unanimous verdict and no known answer yet.")
         raise Invalid("bad_n", said % {"found": len(found)})
     drawn = sorted(random.Random(seed).sample(found, n))
     with transaction.atomic():
-        answers = [
-            _store(actor, _checked(project, verdict.sample, verdict.unit, criterion, verdict.value, verdict.reason))[0]
-            for verdict in verdicts.filter(pk__in=drawn)
-        ]
+        answers = know_verdicts(actor=actor, project=project, verdicts=verdicts.filter(pk__in=drawn))
         note(actor=actor, action="gold.drawn", subject=criterion.key, project=project, answers=n, seed=seed)
     return answers
+
+
+def sure_verdicts(criteria: Sequence[Criterion]) -> QuerySet[Verdict]:
+    """Those that may become known answers, of units that have none yet: adjudicated, or unanimous among several."""
+    known = GoldAnswer.objects.filter(sample=OuterRef("sample"), unit=OuterRef("unit"), criterion=OuterRef("criterion"))
+    return (
+        without_abstentions(Verdict.objects.all())
+        .annotate(n=Func(F("votes"), function="jsonb_array_length", output_field=IntegerField()))
+        # One label alone agrees with itself.
+        .filter(Q(method=VerdictMethod.ADJUDICATED) | Q(method=VerdictMethod.UNANIMOUS, n__gte=2))
+        .filter(~Exists(known), ~is_anchored(), criterion__in=criteria, state=VerdictState.SETTLED)
+        .select_related("sample", "criterion")
+        .order_by("sample_id", "unit", "criterion_id")
+    )
+
+
+def know_verdicts(*, actor: User, project: Project, verdicts: Iterable[Verdict]) -> list[GoldAnswer]:
+    """Takes them as known answers. Inside the caller's transaction."""
+    return [
+        _store(actor, _checked(project, one.sample, one.unit, one.criterion, one.value, one.reason))[0]
+        for one in verdicts
+    ]
 
 
 def remove_gold(*, actor: User, project: Project, gold_id: int) -> None:

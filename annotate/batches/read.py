@@ -16,10 +16,10 @@ from annotate.core.units import KIND_ORDER, asks_sql, count_sql, without_abstent
 from annotate.labels.read import is_carried, of_batch
 from annotate.labels.settled_read import HOLDING, STANDING, Standing
 from annotate.models import Batch, BatchSample, Criterion, Flag, Label, Project, Release, Sample, Task, User, Verdict
-from annotate.models.batch import OPEN_TASK_STATUSES, BatchStatus, Purpose, Strategy, TaskStatus
+from annotate.models.batch import OPEN_TASK_STATUSES, BatchStatus, Purpose, TaskStatus
 from annotate.models.label import RULED_METHODS, VerdictState
 from annotate.samples.read import asked_by
-from annotate.tasks.read import free_samples, without_words
+from annotate.tasks.read import free_samples, open_queues, without_words
 
 
 @dataclass(frozen=True)
@@ -278,7 +278,7 @@ def counts_of(projects: Sequence[Project]) -> dict[int, Counts]:
     _fill(found, Criterion.objects.filter(project__in=keys, is_current=True), "project_id", criteria=Count("id"))
     _fill(
         found,
-        Batch.objects.filter(project__in=keys),
+        Batch.objects.filter(project__in=keys, qualification__isnull=True),
         "project_id",
         batches=Count("id"),
         open_batches=Count("id", filter=Q(status=BatchStatus.OPEN)),
@@ -286,7 +286,7 @@ def counts_of(projects: Sequence[Project]) -> dict[int, Counts]:
     )
     _fill(
         found,
-        Task.objects.filter(batch__project__in=keys, batch__status=BatchStatus.OPEN),
+        Task.objects.filter(batch__project__in=keys, batch__status=BatchStatus.OPEN, batch__qualification__isnull=True),
         "batch__project_id",
         tasks=Count("id"),
         tasks_done=Count("id", filter=Q(status__in=[TaskStatus.SUBMITTED, TaskStatus.SKIPPED])),
@@ -312,10 +312,15 @@ def _fill(found: dict[int, Counts], rows: QuerySet[Any], by: str, **numbers: Cou
 
 def own_batches(user: User, projects: Sequence[Project]) -> dict[int, list[OwnBatch]]:
     """The open batches, per project id, in which the user still has tasks or could take some from the queue, with what
-    they have done in each."""
+    they have done in each. Without rounds, which are steps of a qualification."""
     mine: dict[int, dict[str, Any]] = {
         row["batch"]: dict(row)
-        for row in Task.objects.filter(annotator=user, batch__project__in=projects, batch__status=BatchStatus.OPEN)
+        for row in Task.objects.filter(
+            annotator=user,
+            batch__project__in=projects,
+            batch__status=BatchStatus.OPEN,
+            batch__qualification__isnull=True,
+        )
         .exclude(status=TaskStatus.RELEASED)
         .order_by()
         .values("batch")
@@ -325,11 +330,7 @@ def own_batches(user: User, projects: Sequence[Project]) -> dict[int, list[OwnBa
             seconds=Avg("active_seconds", filter=Q(status=TaskStatus.SUBMITTED, active_seconds__gt=0)),
         )
     }
-    queues = set(
-        Batch.objects.filter(
-            project__in=projects, status=BatchStatus.OPEN, strategy=Strategy.PULL, annotators=user
-        ).values_list("pk", flat=True)
-    )
+    queues = set(open_queues(user).filter(project__in=projects).values_list("pk", flat=True))
     found: dict[int, list[OwnBatch]] = {}
     for batch in Batch.objects.filter(pk__in=mine.keys() | queues).order_by("number"):
         row = mine.get(batch.pk, {"waiting": 0, "done": 0, "seconds": None})

@@ -14,7 +14,7 @@ from django.utils.translation import gettext as _
 from annotate.core.errors import Invalid
 from annotate.core.rows import next_position
 from annotate.core.texts import check_json, is_storable
-from annotate.models import Batch, BatchSample, Project
+from annotate.models import Batch, BatchSample, Project, Qualification
 from annotate.models.batch import CHOSEN_BY_PEOPLE, Came
 from annotate.samples.read import asked_keys, groups_of, matching_samples, sample_tags, samples_keyed, samples_named
 
@@ -133,7 +133,11 @@ def check_seed(seed: Any) -> None:
 def add_samples(
     batch: Batch, chosen: Sequence[int], *, chances: Mapping[int, tuple[float, int]] | None = None
 ) -> list[BatchSample]:
-    """Appends them, in this order. Inside the caller's transaction."""
+    """Appends them, in this order, without those of the qualification that the batch requires: who has it met them.
+    Inside the caller's transaction."""
+    chosen = without_rounds(batch.requires, chosen)
+    if not chosen:
+        raise Invalid("no_samples", _("No samples match this selection."))
     first = next_position(batch.batch_samples.all())
     tags = sample_tags(batch.tag_key, chosen)
     if batch.tag_key and first == 0 and not tags:
@@ -158,6 +162,14 @@ def add_samples(
         ),
         batch_size=5000,
     )
+
+
+def without_rounds(requires: Qualification | None, chosen: Sequence[int]) -> list[int]:
+    """Those of the samples that are neither in the training nor in the test of the qualification."""
+    if requires is None:
+        return list(chosen)
+    rounds = set(BatchSample.objects.filter(batch__qualification=requires).values_list("sample_id", flat=True))
+    return [pk for pk in chosen if pk not in rounds]
 
 
 def _drawn_for_overlap(batch: Batch, asked: Sequence[int], first: int) -> set[int]:

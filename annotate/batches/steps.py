@@ -14,15 +14,19 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from annotate.batches.checks import check_due_date, check_people, locked, note_batch
+from annotate.batches.proposing import lay_proposals
 from annotate.batches.sample_choice import add_samples, choose_samples
 from annotate.core.errors import Conflict, Invalid
 from annotate.core.units import is_about_answer
 from annotate.labels.gold_read import gold_for, gold_samples
 from annotate.models import Batch, BatchSample, Label, Task, Thread, User, Verdict
-from annotate.models.batch import BatchStatus, Purpose, Strategy, TaskStatus
+from annotate.models.batch import BatchStatus, Came, Purpose, Strategy, TaskStatus
 from annotate.projects.read import active_members
+from annotate.qualification.read import require_qualified, who_may_work
+from annotate.qualification.tries import enrol
+from annotate.samples.pooled import delete_pooled
 from annotate.samples.read import asked_by, asked_keys, samples_keyed
-from annotate.tasks.assignment import Turn, append_turns, check_tags, make_tasks, open_load, who_may
+from annotate.tasks.assignment import Turn, append_turns, check_tags, make_tasks, met_in_rounds, open_load, who_may
 from annotate.tasks.mail import batch_opened
 from annotate.tasks.moving import at_work, lock_samples, lock_takers, settle_batch
 from annotate.tasks.write import HandedOn, hand_on_of_the_gone
@@ -35,6 +39,8 @@ def open_batch(*, batch: Batch, actor: User | None = None, schedule: str = "") -
         batch = locked(batch, BatchStatus.DRAFT)
         annotators = list(batch.annotators.order_by("id"))
         check_people(batch.project, annotators, batch.overlap)
+        _check_together(batch)
+        _admit(batch, annotators)
         members = active_members(batch.project)
         tags_of = {user.pk: members[user.pk] for user in annotators}
         check_tags(batch, tags_of)
@@ -42,12 +48,38 @@ def open_batch(*, batch: Batch, actor: User | None = None, schedule: str = "") -
         _check_has_units(batch, [row.sample_id for row in samples])
         if batch.gold_share:
             _check_gold(batch, tags_of)
-        make_tasks(batch, _asked(batch, samples), tags_of)
+        asked = _asked(batch, samples)
+        proposed = lay_proposals(batch, asked)
+        make_tasks(batch, asked, tags_of)
         _set(batch, status=BatchStatus.OPEN, opened_at=timezone.now())
         batch_opened(batch)
-        said = {"schedule": schedule} if schedule else {}
+        said: dict[str, Any] = {"schedule": schedule} if schedule else {}
+        said |= {"proposals": proposed} if proposed else {}
         note_batch(actor, batch, "opened", tasks=batch.tasks.count(), **said)
     return batch
+
+
+def _admit(batch: Batch, people: Sequence[User]) -> None:
+    """A balanced batch takes only those who are qualified already; of a queue the others take tasks once they are, and
+    are given the training."""
+    if batch.strategy == Strategy.BALANCED:
+        require_qualified(batch.requires, people)
+    elif batch.requires is not None:
+        enrol(batch.requires, people)
+
+
+def _check_together(batch: Batch) -> None:
+    """Answers that are compared go to the same people, which only lists of their own can promise."""
+    if batch.selection.get("came") != Came.EXPERIMENT:
+        return
+    if batch.strategy != Strategy.BALANCED or batch.overlap_share < 1 or batch.tag_key:
+        raise Conflict(
+            "not_together",
+            _(
+                "This batch was drawn for an experiment: the same people label the answers of all versions to a "
+                "question. Choose “Balanced”, label all samples the same number of times, and require no expertise."
+            ),
+        )
 
 
 def _check_has_units(batch: Batch, samples: Sequence[int]) -> None:
@@ -167,7 +199,8 @@ def discount_single_labels(*, batch: Batch, actor: User | None = None) -> Batch:
 
 
 def delete_batch(*, batch: Batch, actor: User | None = None) -> None:
-    """Only a batch that carries neither labels nor questions can go; a draft always can."""
+    """Only a batch that carries neither labels nor questions can go; a draft always can. What was pooled for it goes
+    along."""
     with transaction.atomic():
         batch = locked(batch)
         # Before the tasks, in the order of taking one (annotate.tasks.task_queue); the rows go with the batch.
@@ -184,7 +217,9 @@ def delete_batch(*, batch: Batch, actor: User | None = None) -> None:
         batch.tasks.all().delete()
         # Verdicts made from labels of elsewhere after its people had skipped: they hold no vote of this batch.
         Verdict.objects.filter(batch=batch).update(batch=None)
+        pooled = set(batch.samples.filter(pooled=True).values_list("pk", flat=True))
         batch.delete()
+        delete_pooled(pooled)
         note_batch(actor, batch, "deleted")
 
 
@@ -222,9 +257,10 @@ def extend_batch(
         newcomers = [user for user in annotators if user.pk not in there]
         if newcomers:
             check_people(batch.project, newcomers, 1)
+            _admit(batch, newcomers)
             batch.annotators.add(*newcomers)
             said["annotators"] = [user.username for user in newcomers]
-        active = active_members(batch.project)
+        active = who_may_work(batch) if batch.strategy == Strategy.BALANCED else active_members(batch.project)
         people = batch.annotators.order_by("id").values_list("id", flat=True)
         tags_of = {person: active[person] for person in people if person in active}
         if selection is not None:
@@ -255,7 +291,9 @@ def _add(batch: Batch, selection: Mapping[str, Any], tags_of: Mapping[int, Colle
         said = _("%(overlap)d annotators per sample need at least %(overlap)d annotators; %(chosen)d are active here.")
         raise Invalid("too_few_annotators", said % {"overlap": batch.overlap, "chosen": len(tags_of)})
     check_tags(batch, tags_of)
-    make_tasks(batch, _asked(batch, rows), tags_of)
+    asked = _asked(batch, rows)
+    lay_proposals(batch, asked)
+    make_tasks(batch, asked, tags_of)
     _set(batch, selection={**batch.selection, "extensions": [*batch.selection.get("extensions", []), choice.stored]})
     return len(new)
 
@@ -272,6 +310,7 @@ def _even_out(batch: Batch, newcomers: Sequence[int], tags_of: Mapping[int, Coll
         if task.pk not in begun and task.annotator_id is not None:
             stacks[task.annotator_id].append(task)
     has = set(Task.objects.filter(batch=batch, annotator__in=newcomers).values_list("annotator", "sample"))
+    has |= met_in_rounds(newcomers, {task.sample_id for task in untouched})
     own: dict[int, list[Turn]] = defaultdict(list)
     moved: list[Task] = []
     while any(stacks.values()):

@@ -15,10 +15,11 @@ from django.utils.translation import gettext as _
 
 from annotate.batches.checks import check_people, check_settings, next_number, note_batch
 from annotate.batches.edit import store_settings
-from annotate.batches.sample_choice import add_samples, check_seed, choose_samples, new_seed
+from annotate.batches.sample_choice import add_samples, check_seed, choose_samples, new_seed, without_rounds
 from annotate.core.errors import Invalid
-from annotate.models import Batch, Criterion, Membership, Project, User
-from annotate.models.batch import Came, ConsensusRule, Strategy
+from annotate.models import Batch, Criterion, Membership, Project, Qualification, User
+from annotate.models.batch import WITHHELD, Came, ConsensusRule, Strategy
+from annotate.qualification.read import not_qualified
 from annotate.samples.read import asked_keys, sample_tags, samples_keyed, samples_named
 
 
@@ -34,6 +35,7 @@ def create_batch(
     due_date: date | None = None,
     created_by: User | None = None,
     chances: Mapping[str, tuple[float, int]] | None = None,
+    came: Came = Came.DRAWN,
     strategy: str = Strategy.BALANCED,
     tag_key: str = "",
     overlap_share: float = 1,
@@ -45,6 +47,9 @@ def create_batch(
     settle_share: float | None = None,
     settle_votes: int | None = None,
     single_labels: bool = False,
+    proposals: Mapping[str, str] | None = None,
+    withheld_share: float = WITHHELD,
+    requires: Qualification | None = None,
     among: Set[int] | None = None,
     schedule: str = "",
 ) -> Batch:
@@ -57,7 +62,8 @@ def create_batch(
 
     chances: for a list that was drawn elsewhere (judges.reports.next_samples), each sample's own id -> its
     probability of being drawn and its stratum. Such a batch is labelled in random order, so that what is labelled when
-    it is closed early is a random part of it.
+    it is closed early is a random part of it. came: EXPERIMENT of answers that are compared
+    (annotate.tasks.assignment.in_turn); these are labelled in the order in which they are listed.
 
     overlap_share: the share of samples, drawn by the seed, that `overlap` people label; one person labels the others.
     tag_key: a metadata key; a sample that has it goes only to people with its value among their tags.
@@ -65,6 +71,9 @@ def create_batch(
     single_labels: whether the label of one person settles a unit, by the word of `created_by`; it can be said later
     (annotate.batches.steps.count_single_labels).
     settle_share, settle_votes: with the consensus "threshold", what share of at least how many votes settles a unit.
+    proposals: {criterion key: judge}, whose values annotators verify, but for a share of the groups of samples
+    (annotate.batches.proposing).
+    requires: only people who have this qualification get tasks; its own samples are left out.
     among, schedule: of an audit (annotate.batches.audits_make), which samples it draws from, and what made it.
     """
     given = check_settings(
@@ -74,7 +83,8 @@ def create_batch(
             "strategy": strategy, "tag_key": tag_key, "overlap_share": overlap_share, "gold_share": gold_share,
             "repeat_share": repeat_share, "gold_feedback": gold_feedback, "lease_minutes": lease_minutes,
             "consensus": consensus, "settle_share": settle_share, "settle_votes": settle_votes,
-            "single_labels": single_labels,
+            "single_labels": single_labels, "proposals": proposals or {}, "withheld_share": withheld_share,
+            "requires": requires,
         },
     )  # fmt: skip
     if seed is not None:
@@ -88,21 +98,25 @@ def create_batch(
     seed = seed if seed is not None else new_seed()
     by_sample = choice.chances()
     if chances:
-        ids = samples_named(project, chances).values_list("pk", "external_id")
-        by_sample = {pk: chances[name] for pk, name in ids}
+        ids = dict(samples_named(project, chances).values_list("pk", "external_id"))
+        by_sample = {pk: chances[name] for pk, name in ids.items()}
         if by_sample.keys() != set(chosen):
             raise Invalid("bad_chances", _("A draw needs a probability for each of its samples, and for no others."))
-        stored = {**stored, "came": Came.DRAWN}
-        random.Random(seed).shuffle(chosen)
+        stored = {**stored, "came": came}
+        if came == Came.EXPERIMENT:
+            place = {name: at for at, name in enumerate(selection["samples"])}
+            chosen.sort(key=lambda pk: place[ids[pk]])
+        else:
+            random.Random(seed).shuffle(chosen)
     with transaction.atomic():
         Project.objects.select_for_update(no_key=True).get(pk=project.pk)
         batch = Batch(project=project, number=next_number(project), selection=stored, seed=seed, created_by=created_by)
         store_settings(batch, given, by=created_by)
-        add_samples(batch, chosen, chances=by_sample)
+        added = add_samples(batch, chosen, chances=by_sample)
         people = [user.username for user in annotators]
         said: dict[str, Any] = {"single_labels_count": True} if single_labels else {}
         said |= {"schedule": schedule} if schedule else {}
-        note_batch(created_by, batch, "created", samples=len(chosen), people=people, **said)
+        note_batch(created_by, batch, "created", samples=len(added), people=people, **said)
     return batch
 
 
@@ -124,7 +138,8 @@ class Need:
 @dataclass(frozen=True)
 class Plan:
     """tasks: everything to label, without what measures the annotators. left_out: samples of which nothing is asked; of
-    these, those that have no answer. each: about how many each annotator gets; None
+    these, those that have no answer. in_rounds: samples left out since they are the required qualification's.
+    unqualified: names of people who lack it. each: about how many each annotator gets; None
     where that is left to the queue."""
 
     samples: int
@@ -137,6 +152,8 @@ class Plan:
     gold_each: int
     repeats_each: int
     needs: list[Need]
+    in_rounds: int
+    unqualified: list[str]
 
 
 def plan_batch(
@@ -151,15 +168,17 @@ def plan_batch(
     tag_key: str = "",
     gold_share: float = 0,
     repeat_share: float = 0,
+    requires: Qualification | None = None,
     edited: Sequence[int] | None = None,
 ) -> Plan:
     """Raises Invalid, as making the batch would, when people or samples can't be chosen so. edited: the samples of a
     draft (annotate.batches.edit.samples_after), in place of a selection."""
     check_people(project, annotators, overlap)
     drawn = edited if edited is not None else choose_samples(project=project, selection=selection).keys
-    asked = asked_keys(drawn, criteria)
-    chosen = [key for key in drawn if key in asked]
-    left_out = set(drawn) - asked
+    there = without_rounds(requires, drawn)
+    asked = asked_keys(there, criteria)
+    chosen = [key for key in there if key in asked]
+    left_out = set(there) - asked
     several = len(chosen) if overlap_share >= 1 else round(len(chosen) * overlap_share)
     tasks = len(chosen) + several * (overlap - 1)
     people = len(annotators)
@@ -175,6 +194,8 @@ def plan_batch(
         gold_each=round((each or 0) * gold_share),
         repeats_each=min(round((each or 0) * repeat_share), (each or 0) // 2),
         needs=_needs(project, chosen, tag_key, annotators, overlap if several else 1),
+        in_rounds=len(drawn) - len(there),
+        unqualified=[user.name for user in not_qualified(requires, annotators)],
     )
 
 

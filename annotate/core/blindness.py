@@ -25,6 +25,7 @@ from django.utils.translation import ngettext
 from annotate.core.counting import GIVEN, IS_LATEST
 from annotate.core.errors import Conflict
 from annotate.core.permissions import ROLES_FOR, may, role_of
+from annotate.core.rounds import MET_IN_ROUND, met_in_round
 from annotate.core.rows import fetch_all
 from annotate.core.units import no_abstention
 from annotate.models import Project, Rater, Sample, Task, User
@@ -45,16 +46,20 @@ class GeneralReader(Enum):
 SYSTEM, EVERYONE = GeneralReader.SYSTEM, GeneralReader.EVERYONE
 Reader = User | GeneralReader
 
-# Of a sample's id and a user: the rule for statements by hand. `{sample}` names the column.
-STILL_TO_LABEL = """
-    EXISTS (SELECT FROM annotate_task t JOIN annotate_batch b ON b.id = t.batch_id
-             WHERE t.sample_id = {sample} AND t.status = ANY(%(open)s) AND b.status = ANY(%(running)s)
-               AND (t.annotator_id = %(user)s
-                    OR t.annotator_id IS NULL
-                   AND EXISTS (SELECT FROM annotate_batch_annotators a WHERE a.batch_id = b.id AND a.user_id = %(user)s)
-                   AND NOT EXISTS (SELECT FROM annotate_task own WHERE own.batch_id = b.id
-                                      AND own.sample_id = t.sample_id AND own.annotator_id = %(user)s)))
+# What is still to label for a user, for statements by hand.
+_TASKS_AHEAD = f"""
+    annotate_task t JOIN annotate_batch b ON b.id = t.batch_id
+     WHERE t.status = ANY(%(open)s) AND b.status = ANY(%(running)s)
+       AND (t.annotator_id = %(user)s
+            OR t.annotator_id IS NULL
+           AND EXISTS (SELECT FROM annotate_batch_annotators a WHERE a.batch_id = b.id AND a.user_id = %(user)s)
+           AND NOT EXISTS (SELECT FROM annotate_task own WHERE own.batch_id = b.id
+                              AND own.sample_id = t.sample_id AND own.annotator_id = %(user)s)
+           AND NOT {MET_IN_ROUND.format(sample="t.sample_id", user="%(user)s")})
 """
+# Of one sample: `{sample}` names the column of its id. And all such samples, for lists of many.
+STILL_TO_LABEL = f"EXISTS (SELECT FROM {_TASKS_AHEAD} AND t.sample_id = {{sample}})"
+SAMPLES_TO_LABEL = f"SELECT t.sample_id FROM {_TASKS_AHEAD}"
 
 # Of `annotate_sample s`: not every unit of it that people labelled, or have to label, is settled; or none is. Who said
 # that an answer abstains has decided about its claims.
@@ -83,7 +88,7 @@ _DECIDES = """
 
 
 def parameters(reader: Reader) -> dict[str, Any]:
-    """Those of STILL_TO_LABEL."""
+    """Those of STILL_TO_LABEL and SAMPLES_TO_LABEL."""
     return {
         "user": None if isinstance(reader, GeneralReader) else reader.pk,
         "open": [status.value for status in OPEN_TASK_STATUSES],
@@ -171,6 +176,13 @@ def without_held_back(rows: QuerySet[Row], *, reader: Reader) -> QuerySet[Row]:
     return rows.exclude(sample__in=_tasks_ahead(reader).values("sample"))
 
 
+def only_held_back(rows: QuerySet[Row], *, reader: Reader) -> QuerySet[Row]:
+    """Those that `without_held_back` leaves out."""
+    if isinstance(reader, GeneralReader):
+        return rows.none()
+    return rows.filter(sample__in=_tasks_ahead(reader).values("sample"))
+
+
 def samples_not_to_label(samples: QuerySet[Sample], *, reader: Reader) -> QuerySet[Sample]:
     """Without those that the reader still has to label. For lists that are chosen or sorted by what people said."""
     if isinstance(reader, GeneralReader):
@@ -191,7 +203,7 @@ def without_judges_held_back(rows: QuerySet[Row], *, reader: Reader) -> QuerySet
 
 def _tasks_ahead(user: User) -> QuerySet[Task]:
     own = Task.objects.filter(batch=OuterRef("batch"), sample=OuterRef("sample"), annotator=user)
-    waiting = Q(annotator__isnull=True, batch__annotators=user) & ~Q(Exists(own))
+    waiting = Q(annotator__isnull=True, batch__annotators=user) & ~Q(Exists(own)) & ~Q(met_in_round(user))
     tasks = Task.objects.filter(status__in=OPEN_TASK_STATUSES, batch__status__in=RUNNING_BATCH_STATUSES)
     return tasks.filter(Q(annotator=user) | waiting)
 

@@ -11,7 +11,7 @@ from annotate.models.project import Scale, UnitKind
 
 PASS, FAIL, UNDECIDED = "pass", "fail", "undecided"
 # The built-in value that answers, and says that it can't be judged.
-_CANT_TELL = "can't tell"
+CANT_TELL = "can't tell"
 
 
 def choices(*, unit: str, scale: str, options: Sequence[dict[str, Any]], passes: Sequence[Any]) -> list[dict[str, Any]]:
@@ -36,7 +36,7 @@ def choices_of(criterion: Criterion) -> list[dict[str, Any]]:
 def _meaning(value: Any, passes: Sequence[Any]) -> str:
     if any(type(one) is type(value) and one == value for one in passes):
         return PASS
-    return UNDECIDED if value == _CANT_TELL else FAIL
+    return UNDECIDED if value == CANT_TELL else FAIL
 
 
 def _has_keys_of_its_own(options: Sequence[dict[str, Any]]) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 # Action -> its keys, unless a user chose another. Keys that are no characters (arrows, Enter, PgUp) always work and
 # are bound in the browser.
@@ -64,14 +64,15 @@ RESERVED_HOTKEYS = frozenset(key for action in ACTIONS_BESIDE_OPTIONS for key in
 OPTION_KEYS = frozenset("0123456789-")
 
 
-def keys_on(page: str, chosen: Mapping[str, str]) -> dict[str, list[str]]:
+def keys_on(page: str, chosen: Mapping[str, str], *, options: Collection[str] = ()) -> dict[str, list[str]]:
     """Action -> the keys that do it on this page. A key that the user chose for one action is no other's: it may
-    have been free when they chose it."""
-    taken = {chosen[action]: action for action in PAGE_ACTIONS[page] if action in chosen}
-    return {
+    have been free when they chose it. So may the keys of `options`, which are theirs alone."""
+    taken = {chosen[action] for action in PAGE_ACTIONS[page] if action in chosen}
+    found = {
         action: [chosen[action]] if action in chosen else [key for key in DEFAULT_HOTKEYS[action] if key not in taken]
         for action in PAGE_ACTIONS[page]
     }
+    return {action: [key for key in keys if key not in options] for action, keys in found.items()}
 
 
 def collision(chosen: Mapping[str, str]) -> tuple[str, list[str]] | None:

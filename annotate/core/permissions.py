@@ -35,6 +35,8 @@ ROLES_FOR: dict[str, frozenset[str]] = {
     "batches.change": _ADMIN,
     "schedules.read": _STAFF,  # of audits
     "schedules.change": _ADMIN,
+    "qualifications.read": _ADMIN,  # who passed which test, and how well
+    "qualifications.change": _ADMIN,
     "tasks.return": _STAFF,
     "gold.read": _ADMIN,  # known answers: who is measured by them must not see them
     "gold.change": _ADMIN,
@@ -60,6 +62,9 @@ ROLES_FOR: dict[str, frozenset[str]] = {
     "judges.run": _ADMIN,  # costs money; and what a judge gave as its reasons, and its raw replies
     "endpoints.read": _ADMIN,
     "endpoints.change": _ADMIN,
+    "systems.read": _STAFF,
+    "systems.change": _ADMIN,  # test sets are frozen, versions described, groups confirmed
+    "systems.ask": _ADMIN,  # over HTTP, which costs money; and what came instead of an answer
     "export.read": _ADMIN,
     "export.run": _ADMIN,
 }

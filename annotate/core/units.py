@@ -14,15 +14,15 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-from django.db.models import F, Func, IntegerField, Q, QuerySet
+from django.db.models import Exists, F, Func, IntegerField, OuterRef, Q, QuerySet
 from django.db.models.lookups import GreaterThan
 from django.utils.translation import gettext as _
 
 from annotate.core.rows import Row
-from annotate.models.sample import UNIT_PATTERN
+from annotate.models.sample import UNIT_PATTERN, Sample
 
 if TYPE_CHECKING:
-    from annotate.models import Criterion, Sample
+    from annotate.models import Criterion
 
 MAX_UNITS = 1000  # contexts, claims, key facts or entities of one sample
 _UNIT = re.compile(UNIT_PATTERN)
@@ -197,6 +197,23 @@ def _of_s(kind: str) -> str:
     return ", ".join(f"s.{name}" for name in _columns(kind))
 
 
+def units_sql(kind: str) -> str:
+    """The units of a kind of the sample `s`, as rows to select from: each with its address, its place among them and
+    its words (`unit_text`)."""
+    if kind == "claim":
+        return """(SELECT 'claim:' || c.n - 1, c.n, c.e ->> 'text'
+                     FROM jsonb_array_elements(s.claims) WITH ORDINALITY AS c (e, n)
+                    WHERE c.e -> 'dropped' IS DISTINCT FROM 'true' AND s.abstained IS NOT TRUE)"""
+    if kind == "context":
+        return """(SELECT 'context:' || c.n - 1, c.n, c.e ->> 'text'
+                     FROM jsonb_array_elements(s.contexts) WITH ORDINALITY AS c (e, n))"""
+    if kind in LISTED_KINDS:
+        return f"""(SELECT '{kind}:' || c.n - 1, c.n, c.e
+                      FROM jsonb_array_elements_text(s.{LISTED_KINDS[kind]}) WITH ORDINALITY AS c (e, n))"""
+    there = "s.answer IS NOT NULL" if kind == "answer" else "true"
+    return f"(SELECT '{kind}', 1, coalesce(s.answer, s.question) WHERE {there})"
+
+
 class UnitCount(Func):
     """The same for the ORM, on rows of samples."""
 
@@ -221,7 +238,8 @@ def asks_sql() -> str:
 def without_abstentions(rows: QuerySet[Row]) -> QuerySet[Row]:
     """Labels, verdicts, known answers or scores, without those of claims of answers that abstain: they may carry some
     of before that was said."""
-    return rows.exclude(unit__startswith="claim:", sample__abstained=True)
+    abstaining = Sample.objects.filter(pk=OuterRef("sample"), abstained=True)
+    return rows.exclude(Q(unit__startswith="claim:") & Exists(abstaining))
 
 
 def no_abstention(row: str) -> str:

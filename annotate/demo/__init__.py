@@ -6,15 +6,16 @@ from __future__ import annotations
 import json
 import random
 from collections import defaultdict
-from datetime import datetime, timedelta
+from collections.abc import Collection
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 from django.conf import settings
 from django.utils import timezone
 
-from annotate.demo.batches import Done, open_for_annotators, submit, tasks_of
-from annotate.models import Batch, Project, Task, User
+from annotate.demo.batches import one_after_other, open_for_annotators, submit, tasks_of
+from annotate.models import Batch, Project, User
 from annotate.models.project import Role
 from annotate.projects.accounts import mark_notices_read
 from annotate.projects.write import create_project, set_member
@@ -36,8 +37,7 @@ _SEED = 7
 
 def create_demo_project() -> Project:
     """The project with its criteria and people. The caller imports the samples next."""
-    spec = json.loads((DEMO_FOLDER / "project.json").read_text(encoding="utf-8"))
-    project = create_project(slug=DEMO_SLUG, spec=spec)
+    project = create_project(slug=DEMO_SLUG, spec=_spec())
     colleagues = [(Role.ANNOTATOR, username, None) for username in _COLLEAGUES]
     for role, username, password in [*DEMO_LOGINS, *colleagues]:
         user, created = User.objects.get_or_create(
@@ -56,23 +56,16 @@ def label_first_batch(project: Project, *, until: datetime | None = None) -> Bat
     batch = open_for_annotators(project, "First answers", overlap=_ALL, selection={"method": "all"})
     said = _labels_by_task()
     tasks = tasks_of(batch)
-    # One after the other, each with the time that it took.
-    at = until or timezone.now()
-    done: dict[Task, Done] = {}
-    for task in reversed(tasks):
-        assert task.annotator
-        labels = said[task.sample.external_id, task.annotator.username]
-        before = at - timedelta(seconds=20 + 4 * len(labels))
-        done[task] = Done(labels, before, at)
-        at = before
-    submit(batch, {task: done[task] for task in tasks})
+    of_task = {task: said[task.sample.external_id, task.annotator.username] for task in tasks if task.annotator}
+    submit(batch, one_after_other(tasks, of_task, until or timezone.now()))
     return batch
 
 
-def draw_new_batch(project: Project, *, size: int | None = None) -> Batch:
+def draw_new_batch(project: Project, *, size: int | None = None, leaving: Collection[str] = ()) -> Batch:
     """A draw from the samples that came since, of all or so many of them: its labels will speak for these as the first
-    batch's do for the others."""
-    names = list(project.samples.filter(batches__isnull=True).order_by("id").values_list("external_id", flat=True))
+    batch's do for the others. leaving: versions whose answers are not drawn from."""
+    came = project.samples.filter(batches__isnull=True).exclude(pipeline_version__in=leaving)
+    names = list(came.order_by("id").values_list("external_id", flat=True))
     drawn = names if size is None else random.Random(_SEED).sample(names, size)
     # Of the weeks before, nothing is news.
     for membership in project.memberships.select_related("user"):
@@ -81,9 +74,16 @@ def draw_new_batch(project: Project, *, size: int | None = None) -> Batch:
         project,
         "New answers",
         overlap=_ALL,
+        # Not what builds are compared by as well.
+        criteria=_spec()["criteria"],
         selection={"method": "list", "samples": drawn},
         chances=dict.fromkeys(drawn, (len(drawn) / len(names), 1)),
     )
+
+
+def _spec() -> dict[str, Any]:
+    spec: dict[str, Any] = json.loads((DEMO_FOLDER / "project.json").read_text(encoding="utf-8"))
+    return spec
 
 
 def _labels_by_task() -> dict[tuple[str, str], list[dict[str, Any]]]:

@@ -11,9 +11,11 @@ from annotate.batches.steps import open_batch
 from annotate.batches.write import create_batch
 from annotate.core.rows import execute
 from annotate.labels.consensus import settle_samples
-from annotate.models import Batch, Criterion, Label, Membership, Project, Rater, Task, User
+from annotate.models import Batch, Criterion, Label, Membership, Project, Rater, Task, User, Verdict
 from annotate.models.batch import TaskStatus
+from annotate.models.label import VerdictMethod, VerdictState
 from annotate.models.project import Role
+from annotate.verdicts.adjudication import decide, mark_read
 
 _SEED = 7
 
@@ -57,6 +59,19 @@ def tasks_of(batch: Batch) -> list[Task]:
     return list(tasks.select_related("sample", "annotator").order_by("annotator", "position"))
 
 
+def one_after_other(
+    tasks: Sequence[Task], said: Mapping[Task, Sequence[Mapping[str, Any]]], until: datetime
+) -> dict[Task, Done]:
+    """Done each with the time that it took, the last one by then."""
+    done: dict[Task, Done] = {}
+    at = until
+    for task in reversed(tasks):
+        before = at - timedelta(seconds=20 + 4 * len(said[task]))
+        done[task] = Done(said[task], before, at)
+        at = before
+    return {task: done[task] for task in tasks}
+
+
 def submit(batch: Batch, done: Mapping[Task, Done]) -> None:
     """Writes what was said in the batch's tasks, and settles it by the batch's rule."""
     _write_labels(batch.project, done)
@@ -72,6 +87,29 @@ def submit(batch: Batch, done: Mapping[Task, Done]) -> None:
     needed = {task.sample_id: batch.overlap for task in done}
     settle_samples(criterion_ids=criterion_ids, needed=needed, batch_id=batch.pk)
     execute(_DATE_VERDICTS, [batch.pk])
+
+
+def settle_disputes(batch: Batch, decided: Mapping[tuple[str, str, str], tuple[Any, str]]) -> None:
+    """The reviewer decides what the labels don't. decided: by sample, criterion and unit the value and the reason."""
+    remy = User.objects.get(username="remy")
+    disputed = Verdict.objects.filter(batch=batch, state=VerdictState.DISPUTED)
+    for verdict in disputed.select_related("sample", "criterion").order_by("pk"):
+        value, reason = decided[verdict.sample.external_id, verdict.criterion.key, verdict.unit]
+        decide(
+            reviewer=remy,
+            project=batch.project,
+            verdict_id=verdict.pk,
+            expected_revision=verdict.revision,
+            value=value,
+            reason=reason,
+        )
+
+
+def read_lessons(batch: Batch) -> None:
+    """Ana has seen what the reviewer decided otherwise than she had."""
+    ana = User.objects.get(username="ana")
+    decided = Verdict.objects.filter(batch=batch, method=VerdictMethod.ADJUDICATED).values_list("pk", flat=True)
+    mark_read(user=ana, project=batch.project, verdict_ids=list(decided))
 
 
 def _write_labels(project: Project, done: Mapping[Task, Done]) -> None:

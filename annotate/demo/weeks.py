@@ -17,10 +17,8 @@ from django.utils import timezone
 from annotate.batches.steps import close_batch
 from annotate.core.rows import execute
 from annotate.demo import DEMO_FOLDER
-from annotate.demo.batches import Done, open_for_annotators, submit, tasks_of
-from annotate.models import Batch, Project, User, Verdict
-from annotate.models.label import VerdictMethod, VerdictState
-from annotate.verdicts.adjudication import decide, mark_read
+from annotate.demo.batches import Done, open_for_annotators, settle_disputes, submit, tasks_of
+from annotate.models import Batch, Project, User
 
 LAST = 12
 BASELINE = range(2, 7)
@@ -60,19 +58,14 @@ class Weeks:
 
     def adjudicate(self, batch: Batch) -> None:
         """The reviewer decides what the labels of the batch don't."""
-        remy = User.objects.get(username="remy")
-        disputed = Verdict.objects.filter(batch=batch, state=VerdictState.DISPUTED)
-        for verdict in disputed.select_related("sample", "criterion").order_by("pk"):
-            for row in self._decided[verdict.sample.external_id]:
-                if (row["unit"], row["criterion"]) == (verdict.unit, verdict.criterion.key):
-                    given = {"value": row["value"], "reason": row["reason"]}
-                    decide(
-                        reviewer=remy,
-                        project=self.project,
-                        verdict_id=verdict.pk,
-                        expected_revision=verdict.revision,
-                        **given,
-                    )
+        settle_disputes(
+            batch,
+            {
+                (row["sample_id"], row["criterion"], row["unit"]): (row["value"], row["reason"])
+                for rows in self._decided.values()
+                for row in rows
+            },
+        )
         execute(_DATE_DECISIONS, [batch.pk])
 
     def close(self, batch: Batch) -> None:
@@ -80,12 +73,6 @@ class Weeks:
         alma = User.objects.get(username="alma")
         close_batch(batch=batch, actor=alma)
         execute(_DATE_END, [batch.pk])
-
-    def read_lessons(self, batch: Batch) -> None:
-        """Ana has seen what the reviewer decided otherwise than she had."""
-        ana = User.objects.get(username="ana")
-        decided = Verdict.objects.filter(batch=batch, method=VerdictMethod.ADJUDICATED).values_list("pk", flat=True)
-        mark_read(user=ana, project=self.project, verdict_ids=list(decided))
 
     def _names(self, week: int) -> list[str]:
         found = self.project.samples.filter(metadata__week=week).order_by("id")

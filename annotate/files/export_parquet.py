@@ -35,6 +35,7 @@ _SCHEMA = pa.schema(
         ("reason", pa.string()),
         ("approved_by", pa.string()),
         ("approved_at", pa.timestamp("us", tz="UTC")),
+        ("proposal_shown", pa.bool_()),
         ("labels", pa.list_(pa.struct([("label", pa.int64()), ("revision", pa.int32())]))),
         ("updated_at", pa.timestamp("us", tz="UTC")),
         ("claims_source", pa.string()),
@@ -61,6 +62,7 @@ _SAID = {
     ),
     "active_ms": pa.int64(),
     "guideline_version": pa.int32(),
+    "after_answer": pa.bool_(),
     "revision": pa.int32(),
     "saved_at": pa.timestamp("us", tz="UTC"),
     "submitted_at": pa.timestamp("us", tz="UTC"),
@@ -96,7 +98,9 @@ def write_samples(rows: Iterable[dict[str, Any]], file: IO[bytes]) -> int:
     return count
 
 
-_OF_TEXTS = ("value", "comment", "evidence", "guideline_version", "revision", "saved_at", "submitted_at")
+_OF_TEXTS = (
+    "value", "comment", "evidence", "guideline_version", "after_answer", "revision", "saved_at", "submitted_at",
+)  # fmt: skip
 _TEXTS = pa.schema(
     [
         *(_SCHEMA.field(name) for name in ("sample_id", "unit", "unit_text", "criterion", "criterion_version")),

@@ -18,11 +18,13 @@ from django.utils.translation import gettext as _
 from annotate.core.errors import Invalid
 from annotate.core.units import unit_sort_key, unit_text, without_abstentions
 from annotate.files.corrected import Correction, asks_for_corrections, corrections, with_corrections
-from annotate.labels.read import answering_labels, latest_of_unit, of_batch
+from annotate.labels.anchored_read import is_anchored
+from annotate.labels.read import answering_labels, latest_of_unit, of_batch, was_after_answer
 from annotate.labels.settled_read import STANDING, Standing
 from annotate.models import Batch, Criterion, Label, Project, Rater, Sample, Verdict
 from annotate.models.label import VerdictMethod, VerdictState
 from annotate.models.project import UnitKind
+from annotate.projects.read import work_batches
 
 # NAMED: by the name that files of labels know them by. NUMBERED: the reader of the file doesn't learn who they are.
 NUMBERED, NAMED = "numbered", "named"
@@ -33,13 +35,15 @@ SAMPLES, TEXTS = "samples", "texts"
 CORRECTED = "corrected"
 _TAKES = {SAMPLES: ("batch", "reference"), TEXTS: ("batch", "criteria", "annotators")}
 
-FIELDS: dict[str, Callable[[Label], Any]] = {
+# Of labels with their task and `after_answer`.
+FIELDS: dict[str, Callable[[Any], Any]] = {
     "value": lambda label: label.value,
     "cant_tell": lambda label: label.cant_tell or None,
     "comment": lambda label: label.comment or None,
     "evidence": lambda label: label.evidence or None,
     "active_ms": lambda label: label.active_ms,
     "guideline_version": lambda label: label.guideline_version,
+    "after_answer": lambda label: label.after_answer,
     "revision": lambda label: label.revision,
     "saved_at": lambda label: label.updated_at,
     "submitted_at": lambda label: label.task.submitted_at if label.task else None,
@@ -103,7 +107,8 @@ def said_by_sample(verdicts: QuerySet[Verdict]) -> Iterator[SaidOfSample]:
     one = ("sample_id", "criterion_id", "unit", "rater_id")
     # A value before "can't tell", as a verdict counts it.
     order = (*one, IsNull(F("value"), True), "-updated_at", "-id")
-    latest = _labels(verdicts).select_related("task").order_by(*order).distinct(*one)
+    latest = _labels(verdicts).select_related("task").annotate(after_answer=was_after_answer())
+    latest = latest.order_by(*order).distinct(*one)
     for sample_id, labels in groupby(latest.iterator(chunk_size=_CHUNK), key=lambda label: label.sample_id):
         said: dict[tuple[str, int], list[Label]] = {}
         for label in labels:
@@ -163,7 +168,7 @@ class Filters:
         )
         if batch is not None and (isinstance(batch, bool) or not isinstance(batch, int) or not 0 < batch < 2**31):
             raise Invalid("bad_filters", "filters: batch is the number of a batch.")
-        if batch is not None and not Batch.objects.filter(project=project, number=batch).exists():
+        if batch is not None and not work_batches(project).filter(number=batch).exists():
             raise Invalid("bad_filters", f"filters: this project has no batch {batch}.")
         if not isinstance(disputed, bool):
             raise Invalid("bad_filters", "filters: include_disputed is true or false.")
@@ -251,12 +256,14 @@ def snapshot() -> Iterator[None]:
 class ExportedSample:
     """A sample with its verdicts in the order in which a person goes through it.
 
-    said: by unit and criterion id the labels of those who get columns. is_corrected: whether the file has columns for
-    what annotators corrected the answer to.
+    anchored: the criteria, by primary key, that were labelled with a judge's proposals. said: by unit and criterion id
+    the labels of those who get columns. is_corrected: whether the file has columns for what annotators corrected the
+    answer to.
     """
 
     sample: Sample
     verdicts: list[Verdict]
+    anchored: Collection[int] = ()
     said: dict[tuple[str, int], list[Label]] = field(default_factory=dict)
     is_corrected: bool = False
     correction: Correction | None = None
@@ -273,6 +280,7 @@ def exported_samples(project: Project, filters: Filters) -> Iterator[ExportedSam
     """Samples that have a verdict within the filters, in the order of their import."""
     verdicts = (
         filters.apply(project)
+        .annotate(proposal_shown=is_anchored())
         .select_related("criterion", "decided_by", "approved_by")
         .order_by("sample_id")
         .iterator(chunk_size=_CHUNK)
@@ -291,7 +299,9 @@ def exported_samples(project: Project, filters: Filters) -> Iterator[ExportedSam
     for (sample, correction), (_pk, group) in zip(corrected, grouped, strict=True):
         answered = sample_id == sample.pk
         verdicts_in_order = sorted(group, key=_order)
-        yield ExportedSample(sample, verdicts_in_order, labels if answered else {}, is_corrected, correction)
+        anchored = {verdict.criterion_id for verdict in verdicts_in_order if verdict.proposal_shown}
+        said_here = labels if answered else {}
+        yield ExportedSample(sample, [*verdicts_in_order], anchored, said_here, is_corrected, correction)
         if answered:
             sample_id, labels = next(said, _NOTHING)
 
@@ -303,7 +313,8 @@ def _order(verdict: Verdict) -> tuple[tuple[int, int], int, str, int]:
 
 def verdict_row(exported: ExportedSample, verdict: Verdict, annotators: Annotators) -> dict[str, Any]:
     """One row per unit and criterion. `labels`: the label revisions that the verdict rests on; of a reopened one, those
-    that it was decided on. `claims_…`: where a claim comes from. Then the columns of the annotators, if asked for."""
+    that it was decided on. `proposal_shown`: whether those who gave them saw what a judge proposes. `claims_…`: where a
+    claim comes from. Then the columns of the annotators, if asked for."""
     # CSV and Parquet files have their columns in this order.
     sample = exported.sample
     is_claim = verdict.criterion.unit == UnitKind.CLAIM
@@ -323,6 +334,7 @@ def verdict_row(exported: ExportedSample, verdict: Verdict, annotators: Annotato
         "reason": verdict.reason,
         "approved_by": verdict.approved_by.username if verdict.approved_by else None,
         "approved_at": verdict.approved_at,
+        "proposal_shown": verdict.criterion_id in exported.anchored,
         "labels": [{"label": vote["label"], "revision": vote["revision"]} for vote in rests_on],
         "updated_at": verdict.updated_at,
         "claims_source": sample.claims_source if is_claim else None,

@@ -12,7 +12,7 @@ from annotate.core.units import unit_text
 from annotate.files.cells import write_table
 from annotate.files.export_rows import Annotators, Filters
 from annotate.files.export_samples import write_lines
-from annotate.labels.read import counting_labels
+from annotate.labels.read import counting_labels, was_after_answer
 from annotate.models import Batch, Label, Project
 from annotate.models.project import Scale
 
@@ -33,7 +33,8 @@ def texts_of(project: Project, filters: Filters) -> QuerySet[Label]:
 
 def text_rows(labels: QuerySet[Label], annotators: Annotators) -> Iterator[Row]:
     """As annotate.files.import_labels reads them; what it doesn't know it leaves out."""
-    for label in labels.select_related("sample", "criterion", "rater", "task").iterator(chunk_size=_CHUNK):
+    labels = labels.select_related("sample", "criterion", "rater", "task").annotate(after_answer=was_after_answer())
+    for label in labels.iterator(chunk_size=_CHUNK):
         sample = label.sample
         yield {
             "sample_id": sample.external_id,
@@ -46,6 +47,7 @@ def text_rows(labels: QuerySet[Label], annotators: Annotators) -> Iterator[Row]:
             "comment": label.comment or None,
             "evidence": label.evidence or None,
             "guideline_version": label.guideline_version,
+            "after_answer": label.after_answer,
             "revision": label.revision,
             "saved_at": label.updated_at,
             "submitted_at": label.task.submitted_at if label.task else None,

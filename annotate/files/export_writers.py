@@ -72,6 +72,9 @@ def _said(exported: ExportedSample, columns: Collection[str]) -> dict[str, Any]:
         "human_faithfulness_reason": reason,
         "abstained": sample.abstained,
         "abstained_source": sample.abstained_source or None,
+        "proposal_shown": sorted(
+            {one.criterion.key for one in exported.verdicts if one.criterion_id in exported.anchored}
+        ),
     }
     taken = {*row, *columns}
     for verdict in exported.verdicts:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from dataclasses import field as with_default
 from functools import cached_property
 
 from django.utils.translation import gettext as _
@@ -20,7 +21,8 @@ class Fields:
     """The fields of one kind of file and how their columns are spelled, most likely spelling first.
 
     A column that no field claims becomes `rest`. repeatable: fields that several columns may have. ignored: columns of
-    our own exports that say what people said since; a mapping can use them.
+    our own exports that say what people said since; a mapping can use them. instead: a required field -> the one that
+    may stand in its place.
     """
 
     spellings: Mapping[str, tuple[str, ...]]
@@ -28,6 +30,7 @@ class Fields:
     rest: str
     repeatable: frozenset[str] = frozenset()
     ignored: frozenset[str] = frozenset()
+    instead: Mapping[str, str] = with_default(default_factory=dict)
 
     @cached_property
     def _ranked(self) -> dict[str, tuple[int, str]]:

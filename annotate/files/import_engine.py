@@ -13,12 +13,14 @@ from typing import Any, ClassVar
 from django.db import transaction
 from django.db.models import Model
 from django.utils.module_loading import import_string
+from django.utils.translation import gettext as _
 
 from annotate.core.advisory import write_on_what_stands
+from annotate.core.errors import Invalid
 from annotate.files.fields import Fields
 from annotate.files.parquet_peek import peek
 from annotate.files.problems import MIB, FileError, Limits, Problem, Problems, RowError
-from annotate.files.sources import Source, is_parquet, open_source
+from annotate.files.sources import OwnFormat, Source, is_parquet, open_source
 from annotate.files.streams import NumberedRow, PeekedError
 from annotate.models import ImportJob, Project
 
@@ -36,7 +38,7 @@ Progress = Callable[[float], None]
 @dataclass
 class Importing:
     """What an importer is given: where the rows go, and what is known about the file. `pipeline`: the version of the
-    pipeline that pushes its samples; empty for a file."""
+    pipeline that pushes its samples; empty for a file. `options`: as the importer's check_options returned them."""
 
     project: Project
     mapping: Mapping[str, str]
@@ -44,6 +46,7 @@ class Importing:
     problems: Problems
     job: ImportJob | None = None
     pipeline: str = ""
+    options: Mapping[str, Any] = field(default_factory=dict)
 
     def refuse(self, errors: Iterable[RowError], row: int, line: int | None) -> None:
         for error in errors:
@@ -57,10 +60,11 @@ class Importing:
 
 class Importer(ABC):
     """Takes the rows of one kind of file. Reports bad rows to `importing` and goes on. `fields`: what its columns are;
-    `fills`: the tables that the rows are written to; `rests_on_what_stands`: it reads claims, criteria or judges, and
-    writes about them."""
+    `fills`: the tables that the rows are written to; `own_format`: the one that its files have; `rests_on_what_stands`:
+    it reads claims, criteria or judges, and writes about them."""
 
     fields: ClassVar[Fields]
+    own_format: ClassVar[OwnFormat | None] = None
     fills: ClassVar[tuple[type[Model], ...]]
     rests_on_what_stands: ClassVar[bool] = True
 
@@ -79,14 +83,32 @@ class Importer(ABC):
         """Gives up what it holds open, after success and after failure."""
 
     @classmethod
+    def fields_of(cls, project: Project) -> Fields:
+        """Those that a file of this project can have."""
+        return cls.fields
+
+    @classmethod
+    def filled(cls) -> tuple[type[Model], ...]:
+        """The tables that the rows are written to."""
+        return cls.fills
+
+    @classmethod
+    def check_options(cls, options: Mapping[str, Any]) -> dict[str, Any]:
+        """What else a person said of where the rows go, if this kind of file knows it. Raises Invalid."""
+        for name in options:
+            raise Invalid("unknown_option", _("%(option)s: not for this kind of file.") % {"option": name[:80]})
+        return {}
+
+    @classmethod
     def preview_mapping(
         cls,
+        project: Project,
         columns: list[str],
-        rows: list[dict[str, Any]],  # noqa: ARG003 - for importers that look at the values as well
+        rows: list[dict[str, Any]],
         chosen: Mapping[str, str],
     ) -> dict[str, str]:
         """Column -> field, as the import will take it."""
-        return cls.fields.resolve(columns, chosen)
+        return cls.fields_of(project).resolve(columns, chosen)
 
 
 # Dotted paths, so that apps can register before models are loaded.
@@ -99,10 +121,11 @@ _importers = {
 claim_users = ["annotate.files.claim_naming.with_labels_or_tasks"]
 
 
-def register(kind: str, importer: str, *, claim_users_of_app: str) -> None:
+def register(kind: str, importer: str, *, claim_users_of_app: str | None = None) -> None:
     """For apps that build on this one, which knows nothing of them: called when they are ready."""
     _importers[kind] = importer
-    claim_users.append(claim_users_of_app)
+    if claim_users_of_app is not None:
+        claim_users.append(claim_users_of_app)
 
 
 def importer_for(kind: str) -> type[Importer]:
@@ -130,6 +153,7 @@ def run(
     job: ImportJob | None = None,
     progress: Progress | None = None,
     pipeline: str = "",
+    options: Mapping[str, Any] | None = None,
 ) -> Outcome:
     """Imports the whole file in one transaction, or writes nothing and says what is wrong with it. For who has the
     project's turn (annotate.core.advisory)."""
@@ -138,10 +162,11 @@ def run(
     outcome = Outcome()
     with transaction.atomic():
         try:
-            with open_source(path, file_name, problems, Limits.from_settings()) as source:
+            importer = importer_for(kind)
+            with open_source(path, file_name, problems, Limits.from_settings(), own=importer.own_format) as source:
                 outcome.file_format = source.file_format
-                importing = Importing(project, mapping, source.reader.typed, problems, job, pipeline)
-                outcome.result = _take_all(source, importer_for(kind), importing, progress)
+                importing = Importing(project, mapping, source.reader.typed, problems, job, pipeline, options or {})
+                outcome.result = _take_all(source, importer, importing, progress)
         except RowError as error:
             problems.add(error)
         if problems:
@@ -156,7 +181,7 @@ def run(
 def _take_all(
     source: Source, importer_class: type[Importer], importing: Importing, progress: Progress | None
 ) -> dict[str, Any]:
-    _check_header(source.reader.columns(), importer_class.fields, importing.mapping)
+    _check_header(source.reader.columns(), importer_class.fields_of(importing.project), importing.mapping)
     if importer_class.rests_on_what_stands:
         write_on_what_stands(importing.project.pk)
     importer = importer_class(importing)
@@ -167,7 +192,7 @@ def _take_all(
         while rows := list(islice(read, CHUNK_ROWS)):
             count += len(rows)
             if unmet:
-                unmet.difference_update(*(row for _, _, row in rows))
+                unmet.difference_update(*(row for _number, _line, row in rows))
             importer.take(rows)
             if progress:
                 progress(source.fraction)
@@ -190,7 +215,7 @@ def _check_header(columns: list[str] | None, fields: Fields, mapping: Mapping[st
             raise _no_such_column(column)
     found = set(fields.resolve(columns, mapping).values())
     for name in fields.required:
-        if name not in found:
+        if name not in found and fields.instead.get(name) not in found:
             spellings = ", ".join(fields.spellings[name])
             raise FileError(
                 "missing_column",
@@ -230,27 +255,30 @@ def _cut(value: Any) -> Any:
     return value[:SHOWN_CHARACTERS] + "…" if isinstance(value, str) and len(value) > SHOWN_CHARACTERS else value
 
 
-def preview(*, kind: str, path: Path, file_name: str, mapping: Mapping[str, str]) -> Preview:
+def preview(*, project: Project, kind: str, path: Path, file_name: str, mapping: Mapping[str, str]) -> Preview:
     """The first rows as they are in the file, and what each column would become."""
     problems = Problems()
     importer_class = importer_for(kind)
-    shown = Preview([], [], {}, importer_class.fields.targets, [], "")
+    fields = importer_class.fields_of(project)
+    shown = Preview([], [], {}, fields.targets, [], "")
     try:
-        header = _read_beginning(shown, path, file_name, problems)
+        header = _read_beginning(shown, path, file_name, problems, importer_class.own_format)
         shown.columns = header or list(dict.fromkeys(key for row in shown.rows for key in row))
-        shown.mapping = importer_class.preview_mapping(shown.columns, shown.rows, mapping)
-        _check_header(header, importer_class.fields, mapping)
+        shown.mapping = importer_class.preview_mapping(project, shown.columns, shown.rows, mapping)
+        _check_header(header, fields, mapping)
     except RowError as error:
         problems.add(error)
     shown.errors = problems.first
     return shown
 
 
-def _read_beginning(shown: Preview, path: Path, file_name: str, problems: Problems) -> list[str] | None:
+def _read_beginning(
+    shown: Preview, path: Path, file_name: str, problems: Problems, own: OwnFormat | None
+) -> list[str] | None:
     """Fills in format and rows, and returns the header. Nothing here reads more than a megabyte, whatever the file is;
     that of Parquet nobody knows before, so a process of its own does."""
     limits = Limits.from_settings()
-    if is_parquet(path, file_name):
+    if own is None and is_parquet(path, file_name):
         found = peek(path, limits, rows=PREVIEW_ROWS, most_bytes=PREVIEW_BYTES)
         shown.file_format, shown.rows = "parquet", found["rows"]
         for error in found["errors"]:
@@ -260,7 +288,7 @@ def _read_beginning(shown: Preview, path: Path, file_name: str, problems: Proble
         return found["columns"] or None
     header = None
     try:
-        with open_source(path, file_name, problems, limits, only_bytes=PREVIEW_BYTES) as source:
+        with open_source(path, file_name, problems, limits, own=own, only_bytes=PREVIEW_BYTES) as source:
             shown.file_format = source.file_format
             header = source.reader.columns()
             for _number, _line, row in islice(source.reader.rows(), PREVIEW_ROWS):

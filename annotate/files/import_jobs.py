@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from datetime import timedelta
 from pathlib import Path
 from tempfile import NamedTemporaryFile
+from typing import Any
 
 from django.conf import settings
 from django.core.files.uploadedfile import UploadedFile
@@ -46,11 +47,12 @@ def create_job(
     kind: str,
     upload: UploadedFile,
     mapping: Mapping[str, str] | str | None = None,
+    options: Mapping[str, Any] | None = None,
 ) -> ImportJob:
     """Keeps the uploaded file under a name of our own until it is imported. Raises Invalid or TooLarge."""
     if kind not in ImportKind.values:
         raise Invalid("unknown_kind", f"kind: write {', '.join(ImportKind.values)}.")
-    chosen = check_mapping(kind, mapping)
+    chosen, checked = check_mapping(project, kind, mapping), engine.importer_for(kind).check_options(options or {})
     limit = Limits.from_settings().file_bytes
     if (upload.size or 0) > limit:
         said = _("The file is %(size)s bytes; the limit is %(limit)s.")
@@ -61,6 +63,7 @@ def create_job(
         file_name=plain(Path(upload.name or "file").name)[-255:],
         size=upload.size or 0,
         mapping=chosen,
+        options=checked,
         created_by=user,
     )
     job.stored_as = f"{_FOLDER}/{job.pk}"
@@ -78,24 +81,33 @@ def create_job(
     return job
 
 
-def check_mapping(kind: str, mapping: Mapping[str, str] | str | None) -> dict[str, str]:
+def check_mapping(project: Project, kind: str, mapping: Mapping[str, str] | str | None) -> dict[str, str]:
     """The mapping as an object or as its JSON. Raises Invalid."""
     if isinstance(mapping, str):
         try:
             mapping = json.loads(mapping) if mapping.strip() else {}
         except (ValueError, RecursionError):
             raise Invalid("invalid_mapping", _('mapping: must be JSON, such as {"q": "question"}.')) from None
-    return engine.importer_for(kind).fields.check_choice({} if mapping is None else mapping)
+    return engine.importer_for(kind).fields_of(project).check_choice({} if mapping is None else mapping)
 
 
-def import_file(*, project: Project, user: User | None, kind: str, path: Path, mapping: Mapping[str, str]) -> ImportJob:
+def import_file(
+    *,
+    project: Project,
+    user: User | None,
+    kind: str,
+    path: Path,
+    mapping: Mapping[str, str],
+    options: Mapping[str, Any] | None = None,
+) -> ImportJob:
     """Imports a file that lies on this machine, here and now: the command line's way."""
     job = ImportJob(
         project=project,
         kind=kind,
         file_name=plain(path.name)[-255:],
         size=path.stat().st_size,
-        mapping=check_mapping(kind, mapping),
+        mapping=check_mapping(project, kind, mapping),
+        options=engine.importer_for(kind).check_options(options or {}),
         created_by=user,
         status=ImportStatus.WAITING,
     )
@@ -108,14 +120,16 @@ def import_file(*, project: Project, user: User | None, kind: str, path: Path, m
 def preview(job: ImportJob, mapping: Mapping[str, str] | None = None) -> engine.Preview:
     """The first rows and what their columns would become. Raises Conflict when the file is no longer kept."""
     _require_file(job)
-    chosen = job.mapping if mapping is None else check_mapping(job.kind, mapping)
-    return engine.preview(kind=job.kind, path=stored_path(job), file_name=job.file_name, mapping=chosen)
+    chosen = job.mapping if mapping is None else check_mapping(job.project, job.kind, mapping)
+    return engine.preview(
+        project=job.project, kind=job.kind, path=stored_path(job), file_name=job.file_name, mapping=chosen
+    )
 
 
 def start(job: ImportJob, mapping: Mapping[str, str] | str | None = None) -> ImportJob:
     """Imports a small file of text at once, unless another import of the project is under way, and leaves any other to
     the process for imports. A job that was interrupted starts again. Raises Conflict."""
-    chosen = job.mapping if mapping is None else check_mapping(job.kind, mapping)
+    chosen = job.mapping if mapping is None else check_mapping(job.project, job.kind, mapping)
     # Held from before it is in the queue, so that nobody else takes it from there.
     with held(job.pk) as is_ours:
         with transaction.atomic():
@@ -141,15 +155,7 @@ def push_samples(*, project: Project, user: User | None, version: object, docume
 
     document: JSON, {"samples": […], …}, of which the importer reads the samples. Raises Invalid for the version.
     """
-    if (
-        not isinstance(version, str)
-        or not 0 < len(version) <= _MAX_VERSION_CHARACTERS
-        or not version.isprintable()
-        or version != version.strip()
-        or VERSION_MARK in version
-    ):
-        said = _("version: must be 1 to %(most)s characters, without @ and without leading or trailing spaces.")
-        raise Invalid("bad_version", said % {"most": _MAX_VERSION_CHARACTERS})
+    version = check_version(version)
     with NamedTemporaryFile(dir=settings.FILE_UPLOAD_TEMP_DIR) as file:
         file.write(document)
         file.flush()
@@ -171,6 +177,20 @@ def push_samples(*, project: Project, user: User | None, version: object, docume
         said = _("Another import of this project is running. Push again in a moment.")
         raise Unavailable("busy", said, retry_after=_RETRY_SECONDS)
     return job
+
+
+def check_version(version: object) -> str:
+    """A name that a version of a pipeline may have. Raises Invalid."""
+    if (
+        not isinstance(version, str)
+        or not 0 < len(version) <= _MAX_VERSION_CHARACTERS
+        or not version.isprintable()
+        or version != version.strip()
+        or VERSION_MARK in version
+    ):
+        said = _("version: must be 1 to %(most)s characters, without @ and without leading or trailing spaces.")
+        raise Invalid("bad_version", said % {"most": _MAX_VERSION_CHARACTERS})
+    return version
 
 
 def as_it_stands(job: ImportJob) -> ImportJob:

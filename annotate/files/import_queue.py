@@ -102,6 +102,7 @@ def _run(job: ImportJob, path: Path, pipeline: str, *, wait: bool) -> None:
             job=job,
             progress=lambda fraction: cache.set(_progress_key(job.pk), fraction, _PROGRESS_SECONDS),
             pipeline=pipeline,
+            options=job.options,
         )
         finish(job, outcome)
         _measure_tables(job)
@@ -171,7 +172,9 @@ def _measure_tables(job: ImportJob) -> None:
     small, which read all of one table for every row of another."""
     if job.result.get("created", 0) < MANY_ROWS:
         return
-    tables = ", ".join(connection.ops.quote_name(model._meta.db_table) for model in engine.importer_for(job.kind).fills)
+    tables = ", ".join(
+        connection.ops.quote_name(model._meta.db_table) for model in engine.importer_for(job.kind).filled()
+    )
     with connection.cursor() as cursor:
         cursor.execute(f"ANALYZE {tables}")
 

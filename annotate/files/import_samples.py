@@ -2,6 +2,8 @@
 
 New samples are copied in, the same again is left alone, and other content under a known id is refused.
 
+An app may read more in the rows than the samples (annotate.files.sample_follower).
+
 Samples that a run of a pipeline pushes come the same way. A pipeline answers the same questions in every version, under
 the same ids, and an id is there once in a project. So such a sample is named by both: `kb-001`, pushed as version `v7`,
 becomes `kb-001@v7`. A version has no `@` of its own: the last one always divides the two. All of an id are one group.
@@ -10,7 +12,6 @@ becomes `kb-001@v7`. A version has no `@` of its own: the last one always divide
 from __future__ import annotations
 
 import hashlib
-import unicodedata
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
@@ -19,18 +20,21 @@ from itertools import islice
 from typing import Any, NamedTuple
 
 import orjson
+from django.db.models import Model
 
 from annotate.core.rows import execute
 from annotate.core.units import MAX_UNITS
 from annotate.files import cells as values
 from annotate.files.cells import as_cells, structured
+from annotate.files.common_fields import IdsOfFile, Read, from_cells, metadata_of, reference_of
 from annotate.files.copy_into import NULL, CopyInto, json, text, text_array
-from annotate.files.fields import LATER_SPELLINGS, METADATA, SAMPLE_FIELDS, squeeze
+from annotate.files.fields import LATER_SPELLINGS, METADATA, SAMPLE_FIELDS, Fields, squeeze
 from annotate.files.import_engine import Importer, Importing
 from annotate.files.problems import MAX_ID_CHARACTERS, VERSION_MARK, Attempts, RowError
+from annotate.files.sample_follower import Followed, Stored, follower_class
 from annotate.files.sample_rows import SPELLINGS
 from annotate.files.streams import NumberedRow
-from annotate.models import Sample
+from annotate.models import Project, Sample
 from annotate.models.sample import AbstainedSource, ClaimsSource
 from annotate.samples.abstention import is_abstention
 from annotate.samples.claim_splitting import Claim, claims_in
@@ -65,7 +69,6 @@ COLUMNS = (
 )
 # Fields whose CSV cell may hold JSON.
 _STRUCTURED = frozenset({*_LISTS, "claims"})
-_METADATA_SPELLINGS = frozenset({"metadata", "meta"})
 _FROM_FILE, _SPLIT = ClaimsSource.FILE.value.encode(), ClaimsSource.SPLIT.value.encode()
 _ABSTAINED_FROM_FILE, _ABSTAINED_BY_RULE = AbstainedSource.FILE.value.encode(), AbstainedSource.RULE.value.encode()
 _MAX_PLANS = 1000
@@ -74,13 +77,14 @@ _LATER = [frozenset(map(squeeze, names)) for names in LATER_SPELLINGS]
 
 @dataclass(frozen=True, slots=True)
 class BuiltSample:
-    """group: as the row names it; None where it names none."""
+    """group: as the row names it; None where it names none. version: of the pipeline; empty where nothing names it."""
 
     external_id: str
     content_hash: bytes
     group: str | None
     line: bytes
     has_answer: bool
+    version: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,9 +98,17 @@ class _Plan:
 
 class SampleBuilder:
     """Knows the mapping and nothing of the database. `typed`: values are more than text (not CSV). `pipeline`: the
-    version of the pipeline that pushes them; empty for a file."""
+    version of the pipeline that pushes them; empty for a file. `fields`: those that are no metadata."""
 
-    def __init__(self, project_id: int, chosen: Mapping[str, str], *, typed: bool, pipeline: str = "") -> None:
+    def __init__(
+        self,
+        project_id: int,
+        chosen: Mapping[str, str],
+        *,
+        typed: bool,
+        pipeline: str = "",
+        fields: Fields = SAMPLE_FIELDS,
+    ) -> None:
         self._project = str(project_id).encode()
         self._typed = typed
         self._pipeline = pipeline
@@ -104,7 +116,7 @@ class SampleBuilder:
         # Hostile files give every row other keys, so not all of them are kept.
         @lru_cache(maxsize=_MAX_PLANS)
         def plan(columns: tuple[str, ...]) -> _Plan:
-            mapping = SAMPLE_FIELDS.resolve(columns, chosen)
+            mapping = fields.resolve(columns, chosen)
             column_of = {field: column for column, field in mapping.items() if field in SAMPLE_FIELDS.spellings}
             return _Plan(
                 column=column_of,
@@ -114,17 +126,18 @@ class SampleBuilder:
 
         self._plan = plan
 
-    def build(self, row: dict[str, Any]) -> BuiltSample:
-        """Raises RowError."""
+    def build(self, row: dict[str, Any], named: str | None = None) -> BuiltSample:
+        """named: the id of a row that has none; None: one made of its content. Raises RowError."""
         plan = self._plan(tuple(row))
         if not self._typed:
             row = _from_cells(row, plan)
         question = _words(row, plan, "question")
         answer = _answer(row, plan)
-        metadata = _metadata(row, plan)
-        reference = self._reference(row, plan, metadata)
+        metadata = metadata_of(row, plan.rest)
+        reference = _reference(row, plan, metadata)
         claims, claims_source = _claims(row, plan, metadata, answer)
         abstained = _abstained(row, plan, answer)
+        version = self._pipeline_version(row, plan)
         lists = [
             empty if column is None or row[column] is None else write(read(row[column], column))
             for column, read, write, empty in plan.lists
@@ -137,7 +150,7 @@ class SampleBuilder:
                 _answer_b(row, plan, answer),
                 NULL if reference is None else text(reference),
                 *lists,
-                self._pipeline_version(row, plan),
+                text(version),
                 text(orjson.dumps(metadata, option=orjson.OPT_SORT_KEYS).decode()) if metadata else b"{}",
             )
         )
@@ -148,7 +161,7 @@ class SampleBuilder:
         if abstained[1] is _ABSTAINED_FROM_FILE:
             hashed += b"\tabstained " + abstained[0]
         content_hash = hashlib.blake2b(hashed, digest_size=16).digest()
-        external_id = self._external_id(row, plan, content_hash)
+        external_id = self._external_id(row, plan, content_hash, named)
         group = _group(row, plan)
         line = b"\t".join(
             (
@@ -161,7 +174,7 @@ class SampleBuilder:
                 text(self._pushed_group(external_id, plan) if group is None else group),
             )
         )
-        return BuiltSample(external_id, content_hash, group, line, answer is not None)
+        return BuiltSample(external_id, content_hash, group, line, answer is not None, version)
 
     def look_through(self, row: dict[str, Any], attempt: Attempts) -> str | None:
         """Everything that is wrong with a row that `build` refused, one error for each field. Returns the row's id, if
@@ -173,8 +186,8 @@ class SampleBuilder:
         problems = len(attempt.errors)
         answer = attempt(_answer, row, plan)
         is_good = len(attempt.errors) == problems
-        metadata = attempt(_metadata, row, plan) or {}
-        attempt(self._reference, row, plan, metadata)
+        metadata = attempt(metadata_of, row, plan.rest) or {}
+        attempt(_reference, row, plan, metadata)
         if is_good:
             attempt(_claims, row, plan, metadata, answer)
             attempt(_answer_b, row, plan, answer)
@@ -186,31 +199,33 @@ class SampleBuilder:
         attempt(_group, row, plan)
         return attempt(self._external_id, row, plan, b"") if "id" in plan.column else None
 
-    def _external_id(self, row: dict[str, Any], plan: _Plan, content_hash: bytes) -> str:
+    def _external_id(self, row: dict[str, Any], plan: _Plan, content_hash: bytes, named: str | None = None) -> str:
         """The id in the file; without such a column, one made from the content, the same at every import."""
         column = plan.column.get("id")
+        if column is None and named is not None:
+            return named
         own = f"sample-{content_hash.hex()}" if column is None else values.identifier(row[column], column)
         if not self._pipeline:
             return own
-        named = f"{own}{VERSION_MARK}{self._pipeline}"
-        if len(named) > MAX_ID_CHARACTERS:
+        pushed = f"{own}{VERSION_MARK}{self._pipeline}"
+        if len(pushed) > MAX_ID_CHARACTERS:
             raise RowError(
                 "too_long",
                 f"With {VERSION_MARK} and the version, longer than {MAX_ID_CHARACTERS} characters.",
                 field=column or "id",
                 excerpt=own,
             )
-        return named
+        return pushed
 
     def _pushed_group(self, external_id: str, plan: _Plan) -> str:
         """What a pipeline answers under one id in every version is one group; a file's samples stand alone."""
         is_named = self._pipeline and "id" in plan.column
         return external_id.removesuffix(f"{VERSION_MARK}{self._pipeline}") if is_named else ""
 
-    def _pipeline_version(self, row: dict[str, Any], plan: _Plan) -> bytes:
+    def _pipeline_version(self, row: dict[str, Any], plan: _Plan) -> str:
         value = _value(row, plan, "pipeline_version")
         if value is None:
-            return text(self._pipeline)
+            return self._pipeline
         given = values.identifier(value, plan.column["pipeline_version"])
         if self._pipeline and given != self._pipeline:
             raise RowError(
@@ -219,19 +234,7 @@ class SampleBuilder:
                 field=plan.column["pipeline_version"],
                 excerpt=given,
             )
-        return text(given)
-
-    @staticmethod
-    def _reference(row: dict[str, Any], plan: _Plan, metadata: dict[str, Any]) -> str | None:
-        """A list of references (`ground_truths`) gives its first; a longer list stays in the metadata as well."""
-        value = _value(row, plan, "reference")
-        column = plan.column.get("reference", "reference")
-        if type(value) is list:
-            several = values.texts(value, column)
-            if len(several) > 1:
-                _add_metadata(metadata, column, several)
-            value = several[0] if several else None
-        return values.optional_text(value, column)
+        return given
 
 
 def _value(row: dict[str, Any], plan: _Plan, field: str) -> Any:
@@ -244,45 +247,16 @@ def _group(row: dict[str, Any], plan: _Plan) -> str | None:
     return None if value is None else values.identifier(value, plan.column["group_key"])
 
 
-def _from_cells(row: dict[str, Any], plan: _Plan, read: Callable[[str, str], Any] = structured) -> dict[str, Any]:
-    """Cells of CSV: an empty one is no value; where a list belongs, JSON is read."""
-    typed: dict[str, Any] = {column: cell or None for column, cell in row.items()}
-    for field, column in plan.column.items():
-        if field in _STRUCTURED or (field == "reference" and squeeze(column) == "groundtruths"):
-            typed[column] = read(row[column], column)
-            if field == "contexts" and type(typed[column]) is str:
-                typed[column] = [typed[column]]
-    for column in plan.rest:
-        if squeeze(column) in _METADATA_SPELLINGS:
-            typed[column] = read(row[column], column)
-        if typed[column] is None:
-            del typed[column]
+def _from_cells(row: dict[str, Any], plan: _Plan, read: Read = structured) -> dict[str, Any]:
+    typed = from_cells(row, plan.column, plan.rest, _STRUCTURED, read)
+    column = plan.column.get("contexts")
+    if column is not None and type(typed[column]) is str:
+        typed[column] = [typed[column]]
     return typed
 
 
-def _metadata(row: dict[str, Any], plan: _Plan) -> dict[str, Any]:
-    """The object under `metadata`, with every column that is no field beside what it holds."""
-    metadata: dict[str, Any] = {}
-    for column in plan.rest:
-        if column in row:
-            value = row[column]
-            if type(value) is dict and squeeze(column) in _METADATA_SPELLINGS:
-                for key, child in value.items():
-                    _add_metadata(metadata, key, child)
-            elif value is not None or squeeze(column) not in _METADATA_SPELLINGS:
-                _add_metadata(metadata, column, value)
-    return metadata
-
-
-def _add_metadata(metadata: dict[str, Any], key: str, value: Any) -> None:
-    if key in metadata:
-        raise RowError(
-            "duplicate_key",
-            f"“{key[:80]}” is a column and a key of the metadata as well; rename one or map the column to ignore.",
-            field=key[:80],
-            excerpt=value,
-        )
-    metadata[key] = value
+def _reference(row: dict[str, Any], plan: _Plan, metadata: dict[str, Any]) -> str | None:
+    return reference_of(_value(row, plan, "reference"), plan.column.get("reference", "reference"), metadata)
 
 
 def _claims(
@@ -356,6 +330,7 @@ class _Built(NamedTuple):
     line: int | None
     sample: BuiltSample
     before: list[BuiltSample]
+    followed: Followed | None
 
 
 _GROUP = """
@@ -373,52 +348,125 @@ class SampleImporter(Importer):
     def __init__(self, importing: Importing) -> None:
         self._importing = importing
         self._project = importing.project
-        self._builder = SampleBuilder(
-            importing.project.pk, importing.mapping, typed=importing.typed, pipeline=importing.pipeline
-        )
+        self._follower = follower_class()(importing)
+        # What the mapping says of the follower's fields is for its own rows; in others such columns are metadata.
+        known = SAMPLE_FIELDS.targets
+        self._chosen = {column: name if name in known else METADATA for column, name in importing.mapping.items()}
+        self._builder = self._builder_of(self._chosen, SAMPLE_FIELDS)
+        self._followed_builder = self._builder_of(importing.mapping, self._follower.fields)
         self._earlier = lru_cache(maxsize=_MAX_PLANS)(self._earlier_builder)
         self._copy = CopyInto(Sample, COLUMNS)
         # The first import has nothing to compare with, so its COPY stays open from the first row to the last.
         self._compare = Sample.objects.filter(project=importing.project).exists()
-        self._row_of: dict[str, int] = {}
-        self._row_of_normal_form: dict[str, int] = {}
+        self._ids = IdsOfFile()
+        self._versions: set[str] = set()
         self._created = self._unchanged = self._grouped = self._unanswered = 0
+
+    @classmethod
+    def fields_of(cls, project: Project) -> Fields:
+        follower = follower_class()
+        return follower.fields if follower.reads(project) else SAMPLE_FIELDS
+
+    @classmethod
+    def preview_mapping(
+        cls, project: Project, columns: list[str], rows: list[dict[str, Any]], chosen: Mapping[str, str]
+    ) -> dict[str, str]:
+        """The follower's fields are none in a file that it has no part in."""
+        follower = follower_class()
+        fields = follower.fields if follower.reads(project) and follower.may_follow(columns, chosen) else SAMPLE_FIELDS
+        return fields.resolve(columns, chosen)
+
+    @classmethod
+    def filled(cls) -> tuple[type[Model], ...]:
+        return (*cls.fills, *follower_class().fills)
 
     def take(self, rows: list[NumberedRow]) -> None:
         built: list[_Built] = []
-        build, keep_id = self._builder.build, self._keep_id
+        build, keep_id, note_version = self._builder.build, self._ids.keep, self._versions.add
+        followed = self._follower.read(rows)
         for number, line, row in rows:
+            if number in followed:
+                built += self._build_followed(number, line, row, followed[number])
+                continue
             try:
                 sample = build(row)
                 keep_id(sample.external_id, number)
             except RowError as error:
-                self._importing.refuse(self._problems(row, number) or [error], number, line)
+                self._importing.refuse(self._problems(self._builder, row, number) or [error], number, line)
             else:
                 before = self._as_before(row) if self._compare else []
-                built.append(_Built(number, line, sample, before))
+                built.append(_Built(number, line, sample, before, None))
                 self._unanswered += not sample.has_answer
-        new = self._new(built) if self._compare else [one.sample for one in built]
+                note_version(sample.version)
+        stored_as: dict[int, str] = {}
+        new = self._new(built, stored_as) if self._compare else [one.sample for one in built]
         if self._importing.writing:
             self._copy.write([sample.line for sample in new])
             self._created += len(new)
+        if followed and self._importing.writing:
+            self._write_followed(rows, followed, {one.number: one.sample.external_id for one in built} | stored_as)
 
     def finish(self) -> dict[str, Any]:
         self._copy.pause()
-        unanswered = {"without_answer": self._unanswered} if self._unanswered else {}
-        grouped = {"grouped": self._grouped} if self._grouped else {}
-        return {"created": self._created, "unchanged": self._unchanged, **grouped, **unanswered}
+        counts = {"grouped": self._grouped, "without_answer": self._unanswered}
+        if self._importing.writing:
+            counts |= self._follower.finish(self._versions - {""})
+        return {
+            "created": self._created,
+            "unchanged": self._unchanged,
+            **{name: count for name, count in counts.items() if count},
+        }
 
     def close(self) -> None:
         self._copy.abandon()
 
+    def _builder_of(self, chosen: Mapping[str, str], fields: Fields) -> SampleBuilder:
+        importing = self._importing
+        return SampleBuilder(
+            self._project.pk, chosen, typed=importing.typed, pipeline=importing.pipeline, fields=fields
+        )
+
+    def _build_followed(self, number: int, line: int | None, row: dict[str, Any], followed: Followed) -> list[_Built]:
+        """The sample of a row that the follower has a part in; nothing where there is none, or it is refused."""
+        if not followed.has_sample:
+            self._importing.refuse(followed.errors, number, line)
+            return []
+        try:
+            sample = self._followed_builder.build(followed.row, followed.external_id)
+            self._ids.keep(sample.external_id, number)
+        except RowError as error:
+            errors = [*followed.errors, *self._problems(self._followed_builder, followed.row, number)]
+            self._importing.refuse(errors or [error], number, line)
+            return []
+        self._importing.refuse(followed.errors, number, line)
+        self._unanswered += not sample.has_answer
+        self._versions.add(sample.version)
+        return [_Built(number, line, sample, self._without_follower(row) if self._compare else [], followed)]
+
+    def _without_follower(self, row: dict[str, Any]) -> list[BuiltSample]:
+        """The sample as it was read before the follower had a part in it."""
+        found = self._as_before(row)
+        with suppress(RowError):
+            found.append(self._builder.build(row))
+        return found
+
+    def _write_followed(
+        self, rows: list[NumberedRow], followed: Mapping[int, Followed], stored_as: Mapping[int, str]
+    ) -> None:
+        self._copy.pause()
+        created, unchanged = self._follower.write(
+            [
+                Stored(number, line, followed[number], stored_as.get(number))
+                for number, line, _row in rows
+                if number in followed
+            ]
+        )
+        self._created += created
+        self._unchanged += unchanged
+
     def _earlier_builder(self, late: tuple[str, ...]) -> SampleBuilder:
         """Reads rows as a version did in which these columns were no field."""
-        return SampleBuilder(
-            self._project.pk,
-            {**dict.fromkeys(late, METADATA), **self._importing.mapping},
-            typed=self._importing.typed,
-            pipeline=self._importing.pipeline,
-        )
+        return self._builder_of({**dict.fromkeys(late, METADATA), **self._chosen}, SAMPLE_FIELDS)
 
     def _as_before(self, row: dict[str, Any]) -> list[BuiltSample]:
         """The sample as earlier versions read it, where that is another one and was one at all."""
@@ -432,9 +480,9 @@ class SampleImporter(Importer):
                     found.append(self._earlier(late).build(row))
         return found
 
-    def _new(self, built: list[_Built]) -> list[BuiltSample]:
+    def _new(self, built: list[_Built], stored_as: dict[int, str]) -> list[BuiltSample]:
         """Those that the project has not yet. Another content under the same id is an error, and so is another group;
-        a sample that stood alone may be given one."""
+        a sample that stood alone may be given one. Notes under which ids the others are there already."""
         self._copy.pause()
         readings = [one for each in built for one in (each.sample, *each.before)]
         known: dict[str, bytes] = {}
@@ -456,7 +504,7 @@ class SampleImporter(Importer):
                 others.append(one)
         exported = self._exported([one.sample.external_id for one in others])
         for one in others:
-            number, line, sample, _before = one
+            number, line, sample = one.number, one.line, one.sample
             if sample.content_hash in exported[sample.external_id]:
                 same.append((sample.external_id, one))
             else:
@@ -468,13 +516,14 @@ class SampleImporter(Importer):
                     excerpt=sample.external_id,
                 )
                 self._importing.problems.add(conflict, number, line)
+        stored_as |= {one.number: external_id for external_id, one in same}
         self._take_groups(same, group_of)
         return new
 
     def _take_groups(self, same: list[tuple[str, _Built]], group_of: Mapping[str, str]) -> None:
         """Of samples that are there already, each with its id: a group that the file names, where they had none."""
         given: dict[str, str] = {}
-        for external_id, (number, line, sample, _reading) in same:
+        for external_id, (number, line, sample, *_reading) in same:
             before = group_of[external_id]
             if sample.group is None or sample.group == before:
                 self._unchanged += 1
@@ -507,33 +556,9 @@ class SampleImporter(Importer):
                     hashes.add(self._builder.build(row if self._importing.typed else as_cells(row)).content_hash)
         return found
 
-    def _problems(self, row: dict[str, Any], number: int) -> list[RowError]:
+    def _problems(self, builder: SampleBuilder, row: dict[str, Any], number: int) -> list[RowError]:
         attempt = Attempts()
-        external_id = self._builder.look_through(row, attempt)
+        external_id = builder.look_through(row, attempt)
         if external_id is not None:
-            attempt(self._keep_id, external_id, number)
+            attempt(self._ids.keep, external_id, number)
         return attempt.errors
-
-    def _keep_id(self, external_id: str, number: int) -> None:
-        """Notes whose id it is. Ids that look the same and differ only in how accents are encoded (NFC and NFD) would
-        be mixed up, so they are refused as well."""
-        first = self._row_of.setdefault(external_id, number)
-        if first != number:
-            raise RowError(
-                "duplicate_id",
-                f"The id “{external_id[:80]}” was given to row {first} already.",
-                field="id",
-                excerpt=external_id,
-            )
-        if external_id.isascii():
-            return
-        form = unicodedata.normalize("NFC", external_id)
-        first = self._row_of_normal_form.setdefault(form, number)
-        if first != number:
-            raise RowError(
-                "id_twin",
-                f"The id “{external_id[:80]}” looks the same as that of row {first}, but is encoded in "
-                "another way (Unicode NFC and NFD).",
-                field="id",
-                excerpt=external_id,
-            )

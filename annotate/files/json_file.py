@@ -2,8 +2,7 @@
 one of these under a plain key; and of JSON Lines.
 
 A document's list is cut into its elements without parsing the document as a whole, so a file of any size streams, and
-every element goes through the same strict parser as a line of JSONL. A line ends at the byte \n only (str.splitlines
-would also cut at U+2028).
+every element goes through the same strict parser as a line of JSONL.
 """
 
 from __future__ import annotations
@@ -14,18 +13,10 @@ from typing import Any
 
 from annotate.files.json_columns import Columns, shown
 from annotate.files.json_scanner import Scanner
-from annotate.files.problems import (
-    MAX_BLANK_LINES,
-    MAX_LINE_BYTES,
-    MIB,
-    FileError,
-    Limits,
-    Problems,
-    RowError,
-    too_many_blank_lines,
-)
+from annotate.files.line_reader import LineReader
+from annotate.files.problems import FileError, Limits, Problems, RowError
 from annotate.files.streams import NumberedRow, Stream, TextReader
-from annotate.files.strict_json import needs_care, parse_object
+from annotate.files.strict_json import parse_object
 
 ROW_KEYS = ("data", "samples", "items", "rows", "records", "examples", "instances", "labels", "scores", "results")
 LIST_OPENING = re.compile(
@@ -130,57 +121,5 @@ class JsonReader(TextReader):
                 return
 
 
-class JsonlReader(TextReader):
-    def rows(self) -> Iterator[NumberedRow]:
-        number = line = blank = 0
-        for offset, raw, careful in self._lines():
-            line += 1
-            if raw is None:
-                number += 1
-                self._problems.add(
-                    RowError("line_too_long", f"The line is longer than {MAX_LINE_BYTES // MIB} MiB."), number, line
-                )
-                continue
-            if not raw or raw.isspace():
-                blank += 1
-                if blank > MAX_BLANK_LINES:
-                    raise too_many_blank_lines(line)
-                continue
-            number += 1
-            if number > self._limits.rows:
-                raise self._limits.too_many_rows(number, line)
-            try:
-                row = parse_object(raw, careful, offset)
-            except RowError as error:
-                self._problems.add(error, number, line)
-            else:
-                yield number, line, row
-
-    def _lines(self) -> Iterator[tuple[int, bytes | None, bool]]:
-        """(offset in the file, line without its end, whether it needs the careful parser); None: a line too long."""
-        offset = self._stream.start
-        pending = b""
-        skipping = False
-        while block := self._stream.read():
-            if skipping:
-                _, found, rest = block.partition(b"\n")
-                offset += len(block) - len(rest)
-                if not found:
-                    continue
-                skipping, block = False, rest
-            block = pending + block
-            careful = needs_care(block)
-            lines = block.split(b"\n")
-            pending = lines.pop()
-            for raw in lines:
-                if len(raw) <= MAX_LINE_BYTES:
-                    yield offset, raw, careful
-                else:
-                    yield offset, None, careful
-                offset += len(raw) + 1
-            if len(pending) > MAX_LINE_BYTES:
-                yield offset, None, False
-                offset += len(pending)
-                pending, skipping = b"", True
-        if pending:
-            yield offset, pending, True
+class JsonlReader(LineReader):
+    row_of = staticmethod(parse_object)

@@ -8,6 +8,7 @@ from typing import Any
 
 from annotate.models import AuditEntry, Batch, Project, Sample
 from annotate.models.sample import AbstainedSource, ClaimsSource
+from annotate.samples.read import context_ids
 
 Row = dict[str, Any]
 _CHUNK = 500
@@ -97,9 +98,3 @@ def _spelled(sample: Sample, names: Mapping[str, str], **instead: Any) -> Row:
 
 
 SPELLINGS: tuple[Callable[[Sample], Row], ...] = (own_row, ragas_row, deepeval_row)
-
-
-def context_ids(sample: Sample) -> list[str]:
-    """Of what was retrieved: the contexts' own where each has one, else those that the file gave beside them."""
-    ids = [context["id"] for context in sample.contexts]
-    return ids if ids and all(ids) else sample.retrieved_doc_ids

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 import orjson
 
@@ -24,6 +25,13 @@ _SUFFIXES = {
     ".parquet": "parquet",
     ".pq": "parquet",
 }
+
+
+class OwnFormat(NamedTuple):
+    """A format of text that files of one kind have, and no others."""
+
+    name: str
+    reader: type[TextReader]
 
 
 @dataclass
@@ -62,11 +70,18 @@ def _is_parquet(head: bytes, file_name: str) -> bool:
 
 @contextmanager
 def open_source(
-    path: Path, file_name: str, problems: Problems, limits: Limits, *, only_bytes: int | None = None
+    path: Path,
+    file_name: str,
+    problems: Problems,
+    limits: Limits,
+    *,
+    own: OwnFormat | None = None,
+    only_bytes: int | None = None,
 ) -> Iterator[Source]:
     """Opens by what the file holds; its name decides only where the bytes leave it open. Raises FileError.
 
-    only_bytes: of a text, how many unpacked bytes are read about; reading on raises PeekedError.
+    own: the one format that the file can have. only_bytes: of a text, how many unpacked bytes are read about; reading
+    on raises PeekedError.
     """
     size = path.stat().st_size
     if size == 0:
@@ -74,12 +89,18 @@ def open_source(
     if size > limits.file_bytes:
         raise FileError("too_large", f"The file is {size:,} bytes; the limit is {limits.file_bytes:,}.")
     with Counted(path) as raw:
-        file_format, reader = _reader(raw, size, file_name, problems, limits, only_bytes)
+        file_format, reader = _reader(raw, size, file_name, problems, limits, own, only_bytes)
         yield Source(file_format, reader, size, raw)
 
 
 def _reader(
-    raw: Counted, size: int, file_name: str, problems: Problems, limits: Limits, only_bytes: int | None
+    raw: Counted,
+    size: int,
+    file_name: str,
+    problems: Problems,
+    limits: Limits,
+    own: OwnFormat | None,
+    only_bytes: int | None,
 ) -> tuple[str, Reader]:
     """The format, and its reader."""
     suffixes = [suffix.lower() for suffix in Path(file_name).suffixes]
@@ -87,11 +108,13 @@ def _reader(
     raw.seek(0)
     raw.count = 0
     refuse_foreign(head, nested=False)
-    if _is_parquet(head, file_name):
+    if own is None and _is_parquet(head, file_name):
         from annotate.files.parquet_file import ParquetReader
 
         return "parquet", ParquetReader(raw, size, problems, limits)
     stream = Stream(raw, head.startswith(GZIP), limits, only_bytes)
+    if own is not None:
+        return own.name, own.reader(stream, problems, limits)
     if suffixes and suffixes[-1] == ".gz":
         suffixes.pop()
     file_format = _text_format(stream.peek(), _SUFFIXES.get(suffixes[-1], "") if suffixes else "")

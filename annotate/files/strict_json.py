@@ -120,16 +120,21 @@ def _parse(raw: bytes, offset: int, what: str, most: int = MAX_VALUES) -> Any:
 
 
 def _text(raw: bytes, offset: int, most: int) -> str:
+    text = decoded(raw, offset)
+    _check_shape(text, most)
+    return text
+
+
+def decoded(raw: bytes, offset: int) -> str:
+    """offset: where `raw` begins in the file. Raises RowError."""
     try:
-        text = raw.decode("utf-8")
+        return raw.decode("utf-8")
     except UnicodeDecodeError as error:
         raise RowError(
             "encoding",
             f"Not UTF-8: byte {offset + error.start} of the file is 0x{raw[error.start]:02x}. Save the file as UTF-8.",
             excerpt=raw[max(0, error.start - 20) : error.start + 20],
         ) from None
-    _check_shape(text, most)
-    return text
 
 
 def _loads(text: str, what: str, **hooks: Any) -> Any:

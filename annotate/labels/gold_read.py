@@ -18,6 +18,7 @@ from annotate.core.blindness import STILL_TO_LABEL, Reader, parameters, without_
 from annotate.core.rows import fetch_all
 from annotate.core.scales import json_spelling
 from annotate.core.units import no_abstention, without_abstentions
+from annotate.labels.anchored_read import ANCHORED
 from annotate.models import Batch, BatchCriterion, Criterion, GoldAnswer, Project, Sample, Task, User, Verdict
 from annotate.models.batch import Purpose, Strategy
 from annotate.samples.read import sample_tags
@@ -28,6 +29,9 @@ def gold_samples(batch: Batch) -> list[int]:
     asked = BatchCriterion.objects.filter(batch=batch).values("criterion")
     known = without_abstentions(GoldAnswer.objects.filter(sample=OuterRef("pk"), criterion__in=asked))
     samples = Sample.objects.filter(Exists(known), project_id=batch.project_id)
+    if batch.qualification_id is not None:
+        # A round has its own.
+        samples = samples.filter(pk__in=batch.batch_samples.values("sample"))
     if batch.strategy == Strategy.PULL:
         # Who had one of the batch's own samples as gold could never take its copy, which might then never be taken.
         samples = samples.exclude(pk__in=batch.batch_samples.values("sample"))
@@ -41,13 +45,14 @@ def gold_for(
 
     People aren't measured by what they know: not by a sample that they have, or are about to have (`besides`), in this
     batch, nor by one that they labelled anywhere (a lesson may have told them what was decided), nor by one whose known
-    answers were or will be shown to them, nor by what they decided themselves. Nor by a sample that needs an expertise
-    that isn't among their `tags`.
+    answers were or will be shown to them, or that they had in a test, nor by what they decided themselves. Nor by a
+    sample that needs an expertise that isn't among their `tags`.
     """
     samples = gold_samples(batch)
     tag_of = sample_tags(batch.tag_key, samples)
     met = Task.objects.filter(annotator=annotator_id, sample__in=samples)
-    known = met.filter(Q(batch=batch) | ~Q(purpose=Purpose.GOLD) | Q(batch__gold_feedback=True))
+    shown = Q(batch__gold_feedback=True) | Q(batch__qualification__isnull=False)
+    known = met.filter(Q(batch=batch) | ~Q(purpose=Purpose.GOLD) | shown)
     decided = Verdict.objects.filter(decided_by=annotator_id, sample__in=samples)
     out = {*besides, *known.values_list("sample", flat=True), *decided.values_list("sample", flat=True)}
     seen = set(met.values_list("sample", flat=True))
@@ -81,7 +86,7 @@ def _listed(answers: QuerySet[GoldAnswer], reader: Reader) -> QuerySet[GoldAnswe
     return told.select_related("sample", "criterion").order_by("sample_id", "criterion__position", "unit", "id")
 
 
-_WRONG = f"""
+_KNOWN = f"""
     SELECT g.unit, c.key, l.value, g.value, g.reason
       FROM annotate_task t
       JOIN annotate_batch b ON b.id = t.batch_id AND b.gold_feedback
@@ -89,14 +94,15 @@ _WRONG = f"""
       JOIN annotate_goldanswer g ON g.sample_id = t.sample_id AND g.unit = l.unit AND g.criterion_id = l.criterion_id
       JOIN annotate_criterion c ON c.id = g.criterion_id
      WHERE t.id = %(task)s AND t.annotator_id = %(user)s AND t.purpose = 'gold' AND t.status = 'submitted'
-       AND l.value IS DISTINCT FROM g.value AND NOT {STILL_TO_LABEL.format(sample="g.sample_id")}
-       AND {no_abstention("g")}
-     ORDER BY l.id
+       AND (b.qualification_id IS NOT NULL OR l.value IS DISTINCT FROM g.value)
+       AND NOT {STILL_TO_LABEL.format(sample="g.sample_id")} AND {no_abstention("g")}
+     ORDER BY c.position, c.id, length(g.unit), g.unit
 """
 
 
 def feedback_after(*, reader: User, task_id: int) -> list[dict[str, Any]]:
-    """What the reader answered otherwise than is known: in their own submitted gold task, where the batch shows it.
+    """What the reader answered otherwise than is known: in their own submitted gold task, where the batch shows it. Of
+    a training all known answers: what was right, too.
 
     `yours` None: they could not tell. Nothing while they still have the sample to label in another batch.
     """
@@ -108,7 +114,7 @@ def feedback_after(*, reader: User, task_id: int) -> list[dict[str, Any]]:
             "answer": json.loads(answer),
             "reason": reason,
         }
-        for unit, key, yours, answer, reason in fetch_all(_WRONG, {"task": task_id, **parameters(reader)})
+        for unit, key, yours, answer, reason in fetch_all(_KNOWN, {"task": task_id, **parameters(reader)})
     ]
 
 
@@ -143,7 +149,8 @@ _GOLD = f"""
       JOIN annotate_batch b ON b.id = t.batch_id
       JOIN annotate_label l ON l.task_id = t.id AND (l.value IS NOT NULL OR l.cant_tell <> '')
       JOIN annotate_goldanswer g ON g.sample_id = l.sample_id AND g.unit = l.unit AND g.criterion_id = l.criterion_id
-     WHERE t.purpose = 'gold' AND t.status = 'submitted' AND {no_abstention("g")} AND {{scope}}
+     WHERE t.purpose = 'gold' AND t.status = 'submitted' AND b.qualification_id IS NULL AND {no_abstention("g")}
+       AND {{scope}}
      GROUP BY t.annotator_id, l.sample_id ORDER BY t.annotator_id, l.sample_id
 """
 
@@ -178,12 +185,14 @@ _READ_TWICE = f"""
       JOIN annotate_label f ON f.task_id = o.id AND f.unit = l.unit AND f.criterion_id = l.criterion_id
                            AND f.value IS NOT NULL
      WHERE t.purpose = 'repeat' AND t.status = 'submitted' AND t.batch_id = %s AND {no_abstention("l")}
+       AND NOT {ANCHORED}
      ORDER BY t.annotator_id, l.criterion_id, l.sample_id, l.unit
 """
 
 
 def self_consistency(batch: Batch) -> list[Steadiness]:
-    """Per annotator who read units twice, and criterion: agreement and kappa of the two readings."""
+    """Per annotator who read units twice, and criterion: agreement and kappa of the two readings. Not of units that a
+    judge's proposals were shown of: the second reading has none."""
     rows: dict[tuple[int, int], list[tuple[int, str, Any, Any]]] = defaultdict(list)
     for annotator, criterion, sample, unit, first, second in fetch_all(_READ_TWICE, [batch.pk]):
         rows[annotator, criterion].append((sample, unit, json.loads(first), json.loads(second)))

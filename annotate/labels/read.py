@@ -1,6 +1,6 @@
 """Which labels count: those made elsewhere, and those of submitted tasks that were not given to measure the annotator
 (gold, repeats); none of claims of an answer that abstains. Which of several versions of a criterion speaks for a unit,
-how long a choice took, and which verdicts are a batch's.
+which labels were given after a reviewer's answer, how long a choice took, and which verdicts are a batch's.
 
 The one home of these rules. Each stands here twice: for Django's queries, and for statements by hand. A test holds the
 two against each other.
@@ -8,12 +8,12 @@ two against each other.
 
 from __future__ import annotations
 
-from django.db.models import Exists, OuterRef, Q, QuerySet
+from django.db.models import Exists, F, OuterRef, Q, QuerySet
 
 from annotate.core.counting import GIVEN
 from annotate.core.rows import fetch_all
 from annotate.core.units import no_abstention, without_abstentions
-from annotate.models import Batch, BatchCriterion, BatchSample, Criterion, Label, LabelEvent, Verdict
+from annotate.models import Batch, BatchCriterion, BatchSample, Criterion, Label, LabelEvent, ThreadMessage, Verdict
 from annotate.models.batch import Purpose, TaskStatus
 
 # Of `annotate_label l`: a value, or "can't tell" with its reason. A comment alone answers nothing.
@@ -41,6 +41,15 @@ def counting_labels() -> QuerySet[Label]:
 def is_carried() -> Exists:
     """Of labels: the opposite of DONE."""
     return Exists(LabelEvent.objects.filter(label=OuterRef("pk"), revision=1, carried_from__isnull=False))
+
+
+def was_after_answer() -> Exists:
+    """Of labels: last saved after a reviewer had answered, in a thread of its task about its unit and criterion or the
+    whole sample. Such a label was given with help (decision 41)."""
+    of_label = Q(thread__unit=OuterRef("unit"), thread__criterion__key=OuterRef("criterion__key"))
+    messages = ThreadMessage.objects.filter(Q(thread__unit="") | of_label, thread__task=OuterRef("task"))
+    answers = messages.exclude(author=F("thread__asked_by"))
+    return Exists(answers.filter(created_at__lt=OuterRef("updated_at")))
 
 
 def undecided_labels() -> QuerySet[Label]:

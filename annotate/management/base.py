@@ -10,22 +10,27 @@ from annotate.core.errors import Refusal
 
 
 class OneLineParser(CommandParser):
+    misused: int
+
     def error(self, message: str) -> NoReturn:
         if self.called_from_command_line:
-            self.exit(2, f"{self.prog}: {message}\n")
-        raise CommandError(f"Error: {message}")
+            self.exit(self.misused, f"{self.prog}: {message}\n")
+        raise CommandError(f"Error: {message}", returncode=self.misused)
 
 
 class OneLineCommand(BaseCommand):
-    """Wrong arguments: one line on stderr, without the usage, and exit code 2. A refusal: its message on stderr, and
-    exit code `refused`."""
+    """Wrong arguments: one line on stderr, without the usage, and exit code `misused`. A refusal: its message on
+    stderr, and exit code `refused`."""
 
     refused: ClassVar[int] = 1
+    misused: ClassVar[int] = 2
 
     def create_parser(self, prog_name: str, subcommand: str, **kwargs: Any) -> CommandParser:
         parser = super().create_parser(prog_name, subcommand, **kwargs)
         # Django names its parser's class itself; ours differs in one method only.
         parser.__class__ = OneLineParser
+        assert isinstance(parser, OneLineParser)
+        parser.misused = self.misused
         return parser
 
     def execute(self, *args: Any, **options: Any) -> str | None:

@@ -1,7 +1,8 @@
-"""What the three import commands share."""
+"""What the import commands share."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -18,17 +19,29 @@ class ImportCommand(OneLineCommand):
     """One line on stdout when all is in; else one line per error on stderr, nothing written, exit code 1."""
 
     kind: ClassVar[str]
+    # Of files whose columns have names.
+    formats: ClassVar[str] = "JSONL, JSON, CSV (each also .gz) or Parquet"
+    has_columns: ClassVar[bool] = True
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("slug", help="the project")
-        parser.add_argument("file", type=Path, help="JSONL, JSON, CSV (each also .gz) or Parquet")
-        parser.add_argument(
-            "--map",
-            action="append",
-            default=[],
-            metavar="COLUMN=FIELD",
-            help="map a column to a field, metadata or ignore; may be repeated",
-        )
+        self.add_target(parser)
+        parser.add_argument("file", type=Path, help=self.formats)
+        if self.has_columns:
+            parser.add_argument(
+                "--map",
+                action="append",
+                default=[],
+                metavar="COLUMN=FIELD",
+                help="map a column to a field, metadata or ignore; may be repeated",
+            )
+
+    def add_target(self, parser: CommandParser) -> None:
+        """For commands that name more than the project before the file."""
+
+    def import_options(self, options: Mapping[str, Any]) -> dict[str, Any]:
+        """Those of the import, of the command's own."""
+        return {}
 
     def handle(self, *args: Any, slug: str, file: Path, **options: Any) -> None:
         project = project_named(slug)
@@ -36,7 +49,14 @@ class ImportCommand(OneLineCommand):
             raise CommandError(f"{file} is a folder. Give a file name.")
         if not file.is_file():
             raise CommandError(f"File {file} not found.")
-        job = import_file(project=project, user=None, kind=self.kind, path=file, mapping=_mapping(options["map"]))
+        job = import_file(
+            project=project,
+            user=None,
+            kind=self.kind,
+            path=file,
+            mapping=_mapping(options.get("map", [])),
+            options=self.import_options(options),
+        )
         if job.status != ImportStatus.DONE:
             for problem in job.errors:
                 self.stderr.write(_as_line(problem))

@@ -1,9 +1,10 @@
 from annotate.models.account import ApiToken, Attempts, PasswordReset
 from annotate.models.audit import AuditSchedule, ScheduledAudit
-from annotate.models.batch import Batch, BatchCriterion, BatchSample, DeclaredDraw, Task
-from annotate.models.guideline import GuidelineVersion
+from annotate.models.batch import Batch, BatchCriterion, BatchSample, DeclaredDraw, ProposedValues, Task
+from annotate.models.guideline import GuidelineImage, GuidelineVersion
 from annotate.models.label import GoldAnswer, Label, LabelEvent, LessonRead, Verdict, VerdictEvent
 from annotate.models.project import AuditEntry, Criterion, Flag, Invite, Membership, Project, Rater, User
+from annotate.models.qualification import Candidate, Qualification, Try
 from annotate.models.sample import ClaimEdit, Sample
 from annotate.models.thread import Thread, ThreadMessage
 from annotate.models.transfer import ImportJob, LeftFile, Release
@@ -17,11 +18,13 @@ __all__ = [
     "Batch",
     "BatchCriterion",
     "BatchSample",
+    "Candidate",
     "ClaimEdit",
     "Criterion",
     "DeclaredDraw",
     "Flag",
     "GoldAnswer",
+    "GuidelineImage",
     "GuidelineVersion",
     "ImportJob",
     "Invite",
@@ -32,6 +35,8 @@ __all__ = [
     "Membership",
     "PasswordReset",
     "Project",
+    "ProposedValues",
+    "Qualification",
     "Rater",
     "Release",
     "Sample",
@@ -40,6 +45,7 @@ __all__ = [
     "Task",
     "Thread",
     "ThreadMessage",
+    "Try",
     "User",
     "Verdict",
     "VerdictEvent",

@@ -30,6 +30,10 @@ class AuditSchedule(models.Model):
     # Metadata keys and values, as a batch's selection has them.
     conditions = models.JSONField(default=dict, blank=True)
     annotators = models.ManyToManyField("annotate.User", related_name="+")
+    # What its batches require (Batch.requires).
+    requires = models.ForeignKey(
+        "annotate.Qualification", on_delete=models.PROTECT, null=True, blank=True, related_name="+", db_index=False
+    )
     overlap = models.PositiveSmallIntegerField(default=2)
     # From the day on which a batch is made until it is due.
     days = models.PositiveSmallIntegerField(default=7)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from django.db import models
-from django.db.models import Q
+from django.db.models import Q, Value
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import pgettext_lazy
 
@@ -58,10 +58,19 @@ class Came(models.TextChoices):
     RENEWED = "renewed", _("Relabelled after a criterion change")
     # At random, but among new samples only: they stand for these, not for the project's others (decision 45).
     AUDIT = "audit", _("Drawn at random from new samples by an audit schedule")
+    # Groups at random, with the answers of all compared versions to a question: they stand for the questions of an
+    # experiment, not for the project's samples (decision 54).
+    EXPERIMENT = "experiment", _("Drawn at random from the questions of an experiment")
+    # Passages that versions of a system retrieved for questions (decision 59).
+    POOL = "pool", _("Retrieved by the versions of a system")
 
 
 # What may be said of a list of samples.
-CHOSEN_BY_PEOPLE = (Came.BY_HAND, Came.TRIAGE, Came.FLIPPED, Came.DISPUTED, Came.FLAGGED, Came.RETURNED)
+CHOSEN_BY_PEOPLE = (Came.BY_HAND, Came.TRIAGE, Came.FLIPPED, Came.DISPUTED, Came.FLAGGED, Came.RETURNED, Came.POOL)
+
+
+# The share of groups without proposals, unless an admin says otherwise.
+WITHHELD = 0.2
 
 
 class Batch(models.Model):
@@ -84,6 +93,9 @@ class Batch(models.Model):
     repeat_share = models.FloatField(default=0, db_default=0)
     # Whether the annotator learns the known answer once a gold task is submitted.
     gold_feedback = models.BooleanField(default=False, db_default=False)
+    # {criterion key: name of the judge whose values annotators verify}, and the share of groups that get none of them.
+    proposals = models.JSONField(default=dict, db_default=Value({}, models.JSONField()))
+    withheld_share = models.FloatField(default=WITHHELD, db_default=WITHHELD)
     consensus = models.CharField(
         max_length=10,
         choices=ConsensusRule,
@@ -102,6 +114,14 @@ class Batch(models.Model):
     # The version of a criterion whose labels this batch gives anew; None for any other batch.
     relabels = models.ForeignKey(
         "annotate.Criterion", on_delete=models.PROTECT, null=True, blank=True, related_name="relabelled_by"
+    )
+    # Of a round, the training or the test of a qualification: which one's. Pages and lists of batches leave rounds out.
+    qualification = models.ForeignKey(
+        "annotate.Qualification", on_delete=models.PROTECT, null=True, blank=True, related_name="rounds"
+    )
+    # Only people who are qualified get tasks.
+    requires = models.ForeignKey(
+        "annotate.Qualification", on_delete=models.PROTECT, null=True, blank=True, related_name="required_by"
     )
     # How the samples were chosen: {"method": "all" | "filter" | "random" | "list", "filter": {...}, "n": int,
     # "seed": int, "note": why those of a list, "came": how (Came)}.
@@ -131,6 +151,9 @@ class Batch(models.Model):
                 condition=Q(gold_share__gte=0, gold_share__lte=1, repeat_share__gte=0, repeat_share__lte=1),
                 name="batch_gold_and_repeats_are_shares",
             ),
+            models.CheckConstraint(
+                condition=Q(withheld_share__gt=0, withheld_share__lt=1), name="batch_withheld_share_is_part"
+            ),
             models.CheckConstraint(condition=Q(strategy__in=Strategy.values), name="batch_strategy_known"),
             models.CheckConstraint(condition=Q(consensus__in=ConsensusRule.values), name="batch_consensus_known"),
             models.CheckConstraint(
@@ -146,6 +169,11 @@ class Batch(models.Model):
                 name="batch_threshold_of_more_than_half",
             ),
             models.CheckConstraint(condition=Q(lease_minutes__gte=1), name="batch_lease_at_least_a_minute"),
+            models.UniqueConstraint(
+                fields=["qualification", "gold_feedback"],
+                condition=Q(qualification__isnull=False),
+                name="batch_one_training_and_one_test",
+            ),
         ]
 
     def __str__(self) -> str:
@@ -204,6 +232,35 @@ class BatchCriterion(models.Model):
 
     def __str__(self) -> str:
         return f"{self.batch_id}: {self.criterion_id}"
+
+
+class ProposedValues(models.Model):
+    """What a judge proposes for the units of a sample of a batch, as it was when their tasks were made (decision 46).
+
+    judge, version: by name. proposed: {unit: value}, without units that have no score. shown: whether annotators see
+    it, which is drawn for each group of samples; withheld_chance: with what chance they would not.
+    """
+
+    batch = models.ForeignKey(Batch, on_delete=models.CASCADE, related_name="proposed", db_index=False)
+    sample = models.ForeignKey("annotate.Sample", on_delete=models.PROTECT, related_name="+")
+    criterion = models.ForeignKey("annotate.Criterion", on_delete=models.PROTECT, related_name="+")
+    judge = models.TextField()
+    version = models.TextField()
+    proposed = models.JSONField()
+    shown = models.BooleanField()
+    withheld_chance = models.FloatField()
+
+    class Meta:
+        constraints = [
+            # Reader: the task's payload (annotate.tasks.read), with each task that is handed out.
+            models.UniqueConstraint(fields=["batch", "sample", "criterion"], name="proposed_once_per_criterion"),
+            models.CheckConstraint(
+                condition=Q(withheld_chance__gt=0, withheld_chance__lte=1), name="proposed_withheld_with_chance"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.batch_id}: {self.sample_id} by {self.judge}"
 
 
 class HowDeclared(models.TextChoices):

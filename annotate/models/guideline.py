@@ -35,3 +35,28 @@ class GuidelineVersion(models.Model):
 
     def __str__(self) -> str:
         return f"guidelines {self.number} of {self.project_id}"
+
+
+class GuidelineImage(models.Model):
+    """A picture that versions of a project's guidelines may name (decision 48). Never changed.
+
+    name: what its content is named by, so that an address always has the same picture.
+    """
+
+    project = models.ForeignKey(
+        "annotate.Project", on_delete=models.PROTECT, related_name="guideline_images", db_index=False
+    )
+    name = models.CharField(max_length=32)
+    content = models.BinaryField()
+    width = models.PositiveIntegerField()
+    height = models.PositiveIntegerField()
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        constraints = [
+            # Reader: pages, which ask for those that a text names.
+            models.UniqueConstraint(fields=["project", "name"], name="guideline_image_once"),
+        ]
+
+    def __str__(self) -> str:
+        return f"image {self.name} of {self.project_id}"

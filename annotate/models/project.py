@@ -293,7 +293,8 @@ class Flag(models.Model):
 
 # Those that people are told of (annotate.projects.notices_read).
 NOTICED_ACTIONS = (
-    "batch.adjudicating", "batch.opened", "task.reassigned", "task.returned", "thread.answered", "thread.asked",
+    "batch.adjudicating", "batch.opened", "certificate.ended", "qualification.tested", "qualification.waived",
+    "task.reassigned", "task.returned", "thread.answered", "thread.asked",
 )  # fmt: skip
 
 

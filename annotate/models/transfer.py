@@ -11,6 +11,9 @@ class ImportKind(models.TextChoices):
     SAMPLES = "samples", _("Samples")
     LABELS = "labels", _("Labels")
     SCORES = "scores", _("Judge scores")
+    QUESTIONS = "questions", _("Questions of a test set")
+    QRELS = "qrels", _("Relevance judgements (TREC qrels)")
+    RUN = "run", _("Rankings of a version (TREC run)")
 
 
 class ImportStatus(models.TextChoices):
@@ -25,6 +28,7 @@ class ImportJob(models.Model):
     """One file on its way in.
 
     mapping: {source column: field} as chosen by the person, or empty for the guessed one.
+    options: what else is said of where the rows go, as the importer of the kind knows it (Importer.check_options).
     result: {"rows", "created", "unchanged"} when done.
     errors: the first 100 of [{"row", "line", "field", "code", "message", "excerpt"}]; `error_count` is the total.
     """
@@ -39,6 +43,7 @@ class ImportJob(models.Model):
     stored_as = models.CharField(max_length=100, blank=True)
     size = models.BigIntegerField(default=0)
     mapping = models.JSONField(default=dict)
+    options = models.JSONField(default=dict, db_default={})
     result = models.JSONField(default=dict)
     errors = models.JSONField(default=list)
     error_count = models.PositiveIntegerField(default=0)

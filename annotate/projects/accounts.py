@@ -18,7 +18,7 @@ from annotate.core.errors import Conflict, Invalid
 from annotate.core.hotkeys import ACTIONS_BESIDE_OPTIONS, DEFAULT_HOTKEYS, OPTION_KEYS, collision, keys_on
 from annotate.core.texts import is_storable
 from annotate.core.trail import note
-from annotate.models import ApiToken, Criterion, User
+from annotate.models import ApiToken, Criterion, Project, User
 from annotate.models.batch import RUNNING_BATCH_STATUSES
 
 VIEWS = ("one", "all")
@@ -40,9 +40,10 @@ class Preferences:
     markers: bool = False
     introduced: bool = False
 
-    def keys_on(self, page: str) -> dict[str, list[str]]:
-        """Of a page (annotate.core.hotkeys.PAGE_ACTIONS): action -> the keys that do it."""
-        return keys_on(page, self.hotkeys)
+    def keys_on(self, page: str, *, options: Collection[str] = ()) -> dict[str, list[str]]:
+        """Of a page (annotate.core.hotkeys.PAGE_ACTIONS): action -> the keys that do it. options: keys of options there
+        (`option_hotkeys`)."""
+        return keys_on(page, self.hotkeys, options=options)
 
 
 def preferences_of(user: User) -> Preferences:
@@ -106,13 +107,23 @@ def _check_key(key: Any) -> str:
     return key.lower()
 
 
+# Of criteria: those that people may still be asked.
+_ASKED = Q(is_current=True) | Q(batches__status__in=RUNNING_BATCH_STATUSES)
+
+
+def option_hotkeys(project: Project) -> set[str]:
+    """The options' own keys in all that the project still asks. A criterion that is older than an action may have one
+    that is the action's by default."""
+    asked = Criterion.objects.filter(_ASKED, project=project).values_list("options", flat=True)
+    return {option["hotkey"] for options in asked for option in options if option.get("hotkey")}
+
+
 def _option_with_key(user: User, wanted: set[str]) -> tuple[str, str] | None:
     """A key among these that is an option's own, and the criterion's name: of criteria that the user may meet."""
     if not wanted:
         return None
     mine = Q(project__memberships__user=user, project__memberships__is_active=True)
-    asked = Q(is_current=True) | Q(batches__status__in=RUNNING_BATCH_STATUSES)
-    for criterion in Criterion.objects.filter(mine, asked).distinct().only("name", "options"):
+    for criterion in Criterion.objects.filter(mine, _ASKED).distinct().only("name", "options"):
         for option in criterion.options:
             if option.get("hotkey") in wanted:
                 return option["hotkey"], criterion.name

@@ -41,7 +41,7 @@ BUILTIN_CRITERIA: dict[str, dict[str, Any]] = {
         "options": _options(
             ("correct", _("Correct"), _("True as written.")),
             ("incorrect", _("Incorrect"), _("False, or seriously misleading.")),
-            ("can't tell", _("Can't tell"), _("You would need to look it up.")),
+            ("can't tell", _("Can’t tell"), _("You would need to look it up.")),
         ),
         "pass": ["correct"],
         # One of its options says so already, and counts.
@@ -104,7 +104,9 @@ BUILTIN_CRITERIA: dict[str, dict[str, Any]] = {
         "scale": "binary",
         "prompt": _("Does this entity appear in the contexts?"),
         "help": _("Another spelling or an abbreviation counts."),
-        "options": _options(("no", _("No"), ""), ("yes", _("Yes"), "")),
+        "options": _options(
+            ("no", _("No"), _("No context names it.")), ("yes", _("Yes"), _("At least one context names it."))
+        ),
         "pass": ["yes"],
     },
     "relevancy": {
@@ -114,7 +116,15 @@ BUILTIN_CRITERIA: dict[str, dict[str, Any]] = {
         "prompt": _("Does the answer address the question that was asked?"),
         "help": _("Ignore whether it is true."),
         "options": _grades(
-            1, 5, {1: _("Answers a different question."), 3: _("In part."), 5: _("Answers exactly what was asked.")}
+            1,
+            5,
+            {
+                1: _("Answers a different question."),
+                2: _("Mostly beside the point."),
+                3: _("In part."),
+                4: _("Answers it, with something missing or extra."),
+                5: _("Answers exactly what was asked."),
+            },
         ),
         "pass": [4, 5],
     },

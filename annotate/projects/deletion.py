@@ -20,7 +20,8 @@ from annotate.core import advisory
 from annotate.core.background import hand_over
 from annotate.core.rows import execute
 from annotate.core.trail import note
-from annotate.models import LeftFile, Project
+from annotate.models import Batch, LeftFile, Project
+from annotate.models.batch import BatchStatus
 
 _log = logging.getLogger(__name__)
 
@@ -100,6 +101,9 @@ def _give_back(project_id: int) -> None:
         project = Project.objects.select_for_update(of=("self",)).select_related("deleting_by").get(pk=project_id)
         actor, project.deleting_at, project.deleting_by = project.deleting_by, None, None
         project.save(update_fields=["deleting_at", "deleting_by"])
+        # Trainings and tests, which no page resumes, were paused when the deletion began.
+        rounds = Batch.objects.filter(project=project, qualification__isnull=False, status=BatchStatus.PAUSED)
+        rounds.update(status=BatchStatus.OPEN)
         note(actor=actor, action="project.delete_failed", subject=project.name, slug=project.slug)
 
 

@@ -12,6 +12,7 @@ from annotate.core.errors import Invalid, Stale
 from annotate.core.texts import is_storable
 from annotate.core.trail import note as note_in_trail
 from annotate.models import GuidelineVersion, Membership, Project, User, Verdict
+from annotate.projects.guideline_images_read import lacks_words
 
 MAX_TEXT = 100_000
 MAX_LINES = 5_000
@@ -41,6 +42,11 @@ def change_guidelines(
     Raises Invalid, and Stale when there is a later version than the one that was seen.
     """
     text, note = check_guidelines(text), _check_note(note)
+    if lacks_words(text):
+        raise Invalid(
+            "image_without_words",
+            _("Say what each image shows, for people who don’t see it: in the brackets of ![](image:…)."),
+        )
     with transaction.atomic():
         stands = Project.objects.select_for_update(no_key=True).get(pk=project.pk)
         newest = GuidelineVersion.objects.filter(project=project).select_related("author").first()

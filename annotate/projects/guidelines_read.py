@@ -1,15 +1,15 @@
-"""The versions of a project's guidelines, what was labelled under each, and what of them is news to a person."""
+"""The versions of a project's guidelines, who wrote them, and what of them is news to a person."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
-from django.db.models import Count, Max
+from django.db.models import Max, QuerySet
 from django.db.models.functions import Coalesce
 from django.http import Http404
 from django.utils.translation import gettext as _
 
+from annotate.core.permissions import may
 from annotate.core.rows import first_or_raise
 from annotate.models import GuidelineVersion, Label, Membership, Project, User, Verdict
 
@@ -30,26 +30,14 @@ def led_to(dispute: Verdict) -> list[int]:
     return sorted(GuidelineVersion.objects.filter(dispute=dispute).values_list("number", flat=True))
 
 
-def versions_of(project: Project) -> list[GuidelineVersion]:
+def versions_of(project: Project) -> QuerySet[GuidelineVersion]:
     """The newest first, each with its author."""
-    return list(GuidelineVersion.objects.filter(project=project).select_related("author"))
+    return GuidelineVersion.objects.filter(project=project).select_related("author")
 
 
-@dataclass(frozen=True, slots=True)
-class Made:
-    """Labels that were made under one version, and of how many samples. version None: under which, nobody knows; an
-    imported label is one of these."""
-
-    version: int | None
-    labels: int
-    samples: int
-
-
-def labels_by_version(project: Project) -> dict[int | None, Made]:
-    """Of every label that says something; also of tasks that are still open."""
-    said = Label.objects.filter(rater__project=project).exclude(value__isnull=True, cant_tell="")
-    rows = said.values_list("guideline_version").annotate(Count("id"), Count("sample_id", distinct=True)).order_by()
-    return {version: Made(version, labels, samples) for version, labels, samples in rows}
+def may_know_authors(project: Project, role: str) -> bool:
+    """Who writes guidelines knows who else does; annotators where the project shows names."""
+    return project.show_names or may(role, "guidelines.change")
 
 
 def guideline_news(user: User, project: Project, newest: GuidelineVersion | None) -> Sequence[GuidelineVersion]:

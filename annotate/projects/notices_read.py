@@ -26,8 +26,9 @@ MOST = 100
 
 @dataclass(frozen=True, slots=True)
 class Notice:
-    """kind: what happened, as a code. number: of the batch, the thread, the task or the run that it is about; None for
-    an import. name: of the batch, the judge or the file; "" for others."""
+    """kind: what happened, as a code. number: of the batch, the qualification, the thread, the task or the run that it
+    is about; None for an import, a report and a certificate. name: of the batch, the qualification, the judge, the file
+    or a report's criterion; "" for others. key: of the criterion of a report or a certificate."""
 
     kind: str
     at: datetime
@@ -35,6 +36,7 @@ class Notice:
     project: str
     number: int | None
     name: str
+    key: str
     is_new: bool
 
 
@@ -43,17 +45,25 @@ class Notice:
 _ENTRIES = f"""
     SELECT CASE e.action WHEN 'thread.answered' THEN 'answered' WHEN 'thread.asked' THEN 'asked'
                          WHEN 'task.returned' THEN 'returned' WHEN 'batch.adjudicating' THEN 'disputes'
+                         WHEN 'certificate.ended' THEN
+                           CASE e.details ->> 'code' WHEN 'drift' THEN 'drifted' ELSE 'certificate_ended' END
+                         WHEN 'qualification.waived' THEN 'qualified'
+                         WHEN 'qualification.tested' THEN
+                           CASE WHEN (e.details ->> 'passed')::boolean THEN 'qualified' ELSE 'not_qualified' END
                          ELSE 'given' END AS kind,
            e.created_at AS at, e.slug, e.project,
            coalesce(e.details ->> 'thread', e.details ->> 'number', e.details ->> 'task')::bigint AS number,
-           CASE WHEN e.action LIKE 'batch.%%' THEN e.subject ELSE coalesce(own.batch, '') END AS name
+           CASE WHEN e.action ~ '^(batch|qualification)[.]' THEN e.subject
+                ELSE coalesce(own.batch, e.details ->> 'judge', '') END AS name,
+           CASE WHEN e.action = 'certificate.ended' THEN e.details ->> 'criterion' ELSE '' END AS key
       FROM (
         SELECT e.*, p.slug, p.name AS project, m.role
           FROM annotate_membership m
           JOIN annotate_project p ON p.id = m.project_id AND p.deleting_at IS NULL
           JOIN annotate_auditentry e ON e.project_id = p.id AND e.created_at > %(after)s
                AND e.action IN ({", ".join(f"'{action}'" for action in NOTICED_ACTIONS)})
-         WHERE m.user_id = %(user)s AND m.is_active AND e.actor_id IS DISTINCT FROM %(user)s
+         WHERE m.user_id = %(user)s AND m.is_active
+           AND (e.actor_id IS DISTINCT FROM %(user)s OR e.action = 'qualification.tested')
         OFFSET 0) e
       LEFT JOIN LATERAL (
         SELECT b.name AS batch FROM annotate_task t JOIN annotate_batch b ON b.id = t.batch_id
@@ -62,8 +72,11 @@ _ENTRIES = f"""
      WHERE CASE e.action
              WHEN 'thread.answered' THEN (
                SELECT th.asked_by_id = %(user)s FROM annotate_thread th WHERE th.id = (e.details ->> 'thread')::bigint)
+             WHEN 'qualification.tested' THEN (e.details ->> 'candidate')::bigint = %(user)s
+             WHEN 'qualification.waived' THEN (e.details ->> 'candidate')::bigint = %(user)s
              WHEN 'thread.asked' THEN e.role = ANY(%(answers)s)
              WHEN 'batch.adjudicating' THEN e.role = ANY(%(decides)s)
+             WHEN 'certificate.ended' THEN e.role = ANY(%(certifies)s)
              WHEN 'batch.opened' THEN EXISTS (
                SELECT FROM annotate_batch o JOIN annotate_batch_annotators a ON a.batch_id = o.id
                 WHERE o.project_id = e.project_id AND o.number = (e.details ->> 'number')::int
@@ -72,7 +85,7 @@ _ENTRIES = f"""
 """
 _IMPORTS = """
     SELECT CASE j.status WHEN 'done' THEN 'imported' ELSE 'import_failed' END, j.finished_at, p.slug, p.name,
-           NULL::bigint, j.file_name
+           NULL::bigint, j.file_name, ''
       FROM annotate_importjob j
       JOIN annotate_project p ON p.id = j.project_id AND p.deleting_at IS NULL
       JOIN annotate_membership m ON m.project_id = p.id AND m.user_id = j.created_by_id AND m.is_active
@@ -96,8 +109,8 @@ def new_notices(user: User) -> int:
 
 def as_notices(rows: Iterable[tuple[Any, ...]], since: datetime) -> list[Notice]:
     return [
-        Notice(kind, at, slug, project, number, name, is_new=at > since)
-        for kind, at, slug, project, number, name in rows
+        Notice(kind, at, slug, project, number, name, key, is_new=at > since)
+        for kind, at, slug, project, number, name, key in rows
     ]
 
 
@@ -112,4 +125,5 @@ def _given(user: User, after: datetime) -> dict[str, Any]:
         "after": after,
         "answers": sorted(ROLES_FOR["threads.answer"]),
         "decides": sorted(ROLES_FOR["adjudication.decide"]),
+        "certifies": sorted(ROLES_FOR["certificates.issue"]),
     }

@@ -16,7 +16,7 @@ from annotate.core.permissions import ROLES_FOR
 from annotate.core.rows import first_or_raise
 from annotate.core.scales import require_rated
 from annotate.models import Batch, BatchCriterion, Criterion, Invite, Membership, Project, Sample, User
-from annotate.models.project import UNRATED_SCALES, Scale
+from annotate.models.project import UNRATED_SCALES, Role, Scale
 
 
 def projects_of(user: User) -> QuerySet[Project]:
@@ -55,17 +55,24 @@ def one_rated_criterion(project: Project, key: str) -> Criterion:
     return criterion
 
 
+def work_batches(project: Project) -> QuerySet[Batch]:
+    """Without rounds, the training and the test of a qualification."""
+    return Batch.objects.filter(project=project, qualification__isnull=True)
+
+
 def batches_of(project: Project) -> QuerySet[Batch]:
     """The latest first, each with its criteria and annotators, and with the number of its samples."""
     return (
-        project.batches.annotate(sample_count=Count("batch_samples"))
+        work_batches(project)
+        .annotate(sample_count=Count("batch_samples"))
         .prefetch_related(_ASKED, _ANNOTATORS)
         .order_by("-number")
     )
 
 
 def one_batch(project: Project, number: int) -> Batch:
-    batches = Batch.objects.filter(project=project, number=number).select_related("project")
+    """A round is none: it is run by its qualification (annotate.batches.qualifications)."""
+    batches = work_batches(project).filter(number=number).select_related("project", "requires")
     return first_or_raise(batches, Http404(_("Batch %(number)s not found in this project.") % {"number": number}))
 
 
@@ -129,6 +136,14 @@ def active_members(project: Project) -> dict[int, list[str]]:
     """User id -> tags, of every member who can work in the project."""
     members = Membership.objects.filter(project=project, is_active=True, user__is_active=True)
     return dict(members.values_list("user_id", "tags"))
+
+
+def active_annotators(project: Project) -> list[User]:
+    """Those who label, by username."""
+    members = Membership.objects.filter(
+        project=project, role=Role.ANNOTATOR, is_active=True, user__is_active=True
+    ).select_related("user")
+    return [member.user for member in members.order_by("user__username")]
 
 
 def open_invites(project: Project) -> QuerySet[Invite]:

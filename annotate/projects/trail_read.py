@@ -11,7 +11,7 @@ reason in its place; that they said something, and all the rest of the trail, is
 from __future__ import annotations
 
 import base64
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import date, datetime, time, timedelta
 from typing import Any
@@ -187,7 +187,12 @@ def _happenings(keys: list[_Key], project: Project, reader: User) -> list[Happen
     for _at, rank, pk in keys:
         wanted[rank].append(pk)
     found: dict[tuple[int, int], Happening] = {}
-    for log, read in (("entry", _entries), (CLAIMS, _claims), (VERDICTS, _verdicts), (LABELS, _labels)):
+    for log, read in (
+        ("entry", _entries),
+        (CLAIMS, _claims),
+        (VERDICTS, lambda ids: _verdicts(VerdictEvent.objects.filter(pk__in=ids))),
+        (LABELS, lambda ids: _labels(LabelEvent.objects.filter(pk__in=ids))),
+    ):
         ids = wanted[_RANKS[log]]
         if ids:
             found |= {(_RANKS[log], row.id): row for row in read(ids)}
@@ -227,6 +232,8 @@ def _sample_of(row: Happening, of_task: Mapping[int, str]) -> str | None:
 
 def _held_back(row: Happening) -> Happening:
     telling = {name: nothing for name, nothing in _TELLING.items() if name in row.details}
+    if row.action.startswith(_OF_THREAD):
+        telling["unit"] = ""  # who asks about it is unsure of it
     return replace(row, details={**row.details, **telling, "held_back": why_held_back()})
 
 
@@ -243,12 +250,10 @@ def _claims(ids: list[int]) -> list[Happening]:
     ]
 
 
-def _labels(ids: Iterable[int]) -> list[Happening]:
+def _labels(events: QuerySet[LabelEvent]) -> list[Happening]:
     """Events of labels, each with the value that it replaced."""
-    rows = (
-        LabelEvent.objects.filter(pk__in=ids)
-        .select_related("actor", "label__sample", "label__criterion", "label__rater")
-        .order_by("created_at", "id")
+    rows = events.select_related("actor", "label__sample", "label__criterion", "label__rater").order_by(
+        "created_at", "id"
     )
     before = _values_before(rows)
     return [
@@ -283,12 +288,8 @@ def _values_before(rows: QuerySet[LabelEvent]) -> dict[tuple[int, int], Any]:
     return {(label, revision): value for label, revision, value in earlier.values_list("label", "revision", "value")}
 
 
-def _verdicts(ids: Iterable[int]) -> list[Happening]:
-    rows = (
-        VerdictEvent.objects.filter(pk__in=ids)
-        .select_related("actor", "verdict__sample", "verdict__criterion")
-        .order_by("created_at", "id")
-    )
+def _verdicts(events: QuerySet[VerdictEvent]) -> list[Happening]:
+    rows = events.select_related("actor", "verdict__sample", "verdict__criterion").order_by("created_at", "id")
     return [
         _of_sample(
             row,
@@ -334,8 +335,8 @@ def unit_history(*, sample: Sample, reader: Reader) -> dict[str, list[Happening]
     if not may_know_names(reader, sample.project):
         labels = labels.none()
     rows = [
-        *_labels(labels.values_list("pk", flat=True)),
-        *_verdicts(VerdictEvent.objects.filter(verdict__sample=sample).values_list("pk", flat=True)),
+        *_labels(labels),
+        *_verdicts(VerdictEvent.objects.filter(verdict__sample=sample)),
     ]
     history: dict[str, list[Happening]] = {}
     # Of one moment: first what was said, then what follows from it.

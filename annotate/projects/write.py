@@ -24,10 +24,13 @@ _FIELDS = {"slug", "name", "guidelines", "criteria"}
 _SLUG = re.compile(r"^[a-z0-9]+(?:[-_][a-z0-9]+)*$")
 
 
-def create_project(*, slug: str, spec: Mapping[str, Any], created_by: User | None = None) -> Project:
+def create_project(
+    *, slug: str, spec: Mapping[str, Any], created_by: User | None = None, guidelines: str | None = None
+) -> Project:
     """A project with its criteria from a specification (docs/formats.md: project.json). All or nothing.
 
-    Its creator becomes an admin. Raises Invalid or Conflict with a sentence.
+    guidelines: in place of the specification's, and taken as they are: those that another project has already. The
+    creator becomes an admin. Raises Invalid or Conflict with a sentence.
     """
     if not isinstance(spec, Mapping):
         raise Invalid("bad_project", _("Must be an object with “name” and “criteria”."))
@@ -44,7 +47,9 @@ def create_project(*, slug: str, spec: Mapping[str, Any], created_by: User | Non
             _("“%(slug)s” can’t be a short name. Use only a–z, 0–9, “-” and “_”, at most 60.")
             % {"slug": str(slug)[:80]},
         )
-    name, guidelines = _name(spec.get("name") or slug), check_guidelines(spec.get("guidelines") or "")
+    name = _name(spec.get("name") or slug)
+    if guidelines is None:
+        guidelines = check_guidelines(spec.get("guidelines") or "")
     criteria = spec.get("criteria", [])
     if not isinstance(criteria, list):
         raise Invalid("bad_criteria", "criteria: write a list of criteria or of keys of built-in ones.")

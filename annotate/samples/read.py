@@ -31,9 +31,16 @@ def samples_named(project: Project, names: Collection[str]) -> QuerySet[Sample]:
     return Sample.objects.filter(project=project).extra(where=["external_id = ANY(%s)"], params=[sorted(names)])
 
 
+def context_ids(sample: Sample) -> list[str]:
+    """Of what was retrieved: the contexts' own where each has one, else those that the file gave beside them."""
+    ids = [context["id"] for context in sample.contexts]
+    return ids if ids and all(ids) else sample.retrieved_doc_ids
+
+
 def matching_samples(project: Project, conditions: Mapping[str, Any]) -> QuerySet[Sample]:
-    """Samples whose metadata contain the given values. Containment takes no operators, so names can't reach columns."""
-    samples = Sample.objects.filter(project=project)
+    """Samples whose metadata contain the given values, none of them pooled. Containment takes no operators, so names
+    can't reach columns."""
+    samples = Sample.objects.filter(project=project, pooled=False)
     for key, value in conditions.items():
         if not isinstance(key, str) or not isinstance(value, str | int | float | bool):
             raise Invalid("bad_filter", _("filter: each value must be text, a number, true or false."))

@@ -10,12 +10,14 @@ from dataclasses import dataclass
 
 from django.db.models import Count, Max
 from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 
 from annotate.core.errors import Conflict
 from annotate.core.rows import execute, next_position
 from annotate.labels.gold_read import gold_for
 from annotate.models import Batch, BatchSample, Task
-from annotate.models.batch import OPEN_TASK_STATUSES, Purpose, Strategy, TaskStatus
+from annotate.models.batch import OPEN_TASK_STATUSES, Came, Purpose, Strategy, TaskStatus
+from annotate.samples.read import groups_of, of_samples, samples_keyed
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,6 +155,37 @@ def turns(
     return mixed
 
 
+# Among so many groups at a time a person takes turns.
+IN_TURN = 4
+
+
+def in_turn(groups: Iterable[Sequence[Turn]], rng: random.Random) -> list[Turn]:
+    """A person's tasks where each group is the answers of several versions to one question: the groups in their order,
+    a few at a time, the answers of each in random order, and no two of one group next to each other, unless there is
+    nothing to put between them."""
+    waiting = deque(enumerate(rng.sample(list(group), len(group)) for group in groups))
+    found: list[tuple[int, Turn]] = []
+    hand: list[tuple[int, list[Turn]]] = []
+    while waiting or hand:
+        while waiting and len(hand) < IN_TURN:
+            hand.append(waiting.popleft())
+        last = found[-1][0] if found else None
+        others = [one for one in hand if one[0] != last]
+        number, left = max(others or hand, key=lambda one: len(one[1]))
+        turn = (number, left.pop())
+        found.insert(len(found) if others else _place_between(found, number), turn)
+        hand = [one for one in hand if one[1]]
+    return [turn for _number, turn in found]
+
+
+def _place_between(found: Sequence[tuple[int, Turn]], number: int) -> int:
+    """The last place where neither neighbour is of the group; the end where there is none."""
+    for place in range(len(found) - 1, -1, -1):
+        if found[place][0] != number and (place == 0 or found[place - 1][0] != number):
+            return place
+    return len(found)
+
+
 # With this many new tasks the planner needs new statistics of the table.
 MANY = 5_000
 
@@ -186,16 +219,65 @@ def _shared_out(
     batch: Batch, samples: Sequence[BatchSample], tags_of: Mapping[int, Collection[str]]
 ) -> dict[int, list[Turn]]:
     people_for = {tag: who_may(tag, tags_of) for tag in {row.tag for row in samples}}
-    wanted = [Seats(row.overlap, people_for[row.tag]) for row in samples]
+    met = met_in_rounds(tags_of, [row.sample_id for row in samples])
+    wanted = [
+        Seats(row.overlap, [one for one in people_for[row.tag] if (one, row.sample_id) not in met]) for row in samples
+    ]
+    _require_seats(samples, wanted)
     first = samples[0].position if samples else 0
     # The seed alone for the first samples of a batch; something else for each later lot.
     rng = random.Random(batch.seed if first == 0 else f"{batch.seed} {first}")
-    plan = assign(wanted, open_load(batch, tags_of), rng)
+    load = open_load(batch, tags_of)
+    if batch.selection.get("came") == Came.EXPERIMENT:
+        return _shared_out_together(samples, wanted, load, rng)
+    plan = assign(wanted, load, rng)
     own: dict[int, list[Turn]] = defaultdict(list)
     for row, people in zip(samples, plan, strict=True):
         for person in people:
             own[person].append(Turn(row.sample_id, row.tag))
     return own
+
+
+def _shared_out_together(
+    samples: Sequence[BatchSample], wanted: Sequence[Seats], load: Mapping[int, int], rng: random.Random
+) -> dict[int, list[Turn]]:
+    """All samples of a group to the same people, each in turn with others."""
+    names = dict(samples_keyed([row.sample_id for row in samples]).values_list("id", "external_id"))
+    group_of = groups_of(samples[0].batch.project, names.values()) if samples else {}
+    groups: dict[str, list[tuple[BatchSample, Seats]]] = defaultdict(list)
+    for row, seats in zip(samples, wanted, strict=True):
+        name = names[row.sample_id]
+        groups[group_of.get(name, name)].append((row, seats))
+    together = []
+    for rows in groups.values():
+        people = set.intersection(*(set(seats.people) for _row, seats in rows))
+        together.append(Seats(rows[0][1].overlap, sorted(people)))
+        _require_seats([row for row, _seats in rows], together[-1:] * len(rows))
+    own: dict[int, list[list[Turn]]] = defaultdict(list)
+    for rows, takers in zip(groups.values(), assign(together, load, rng), strict=True):
+        for person in takers:
+            own[person].append([Turn(row.sample_id, row.tag) for row, _seats in rows])
+    return {person: in_turn(theirs, rng) for person, theirs in own.items()}
+
+
+def met_in_rounds(people: Collection[int], samples: Collection[int]) -> set[tuple[int, int]]:
+    """(person, sample) of what they had in the training or the test of a qualification, and so never label."""
+    had = Task.objects.filter(annotator__in=people, batch__qualification__isnull=False)
+    return set(of_samples(had, samples).values_list("annotator_id", "sample_id"))
+
+
+def _require_seats(samples: Sequence[BatchSample], wanted: Sequence[Seats]) -> None:
+    short = [row.sample_id for row, seats in zip(samples, wanted, strict=True) if len(seats.people) < seats.overlap]
+    if short:
+        names = list(samples_keyed(short).order_by("external_id").values_list("external_id", flat=True))
+        said = ngettext(
+            "Sample %(first)s needs more annotators: some here had it in a training or test. Remove it, or add "
+            "annotators.",
+            "%(n)d samples (%(first)s …) need more annotators: some here had them in a training or test. Remove them, "
+            "or add annotators.",
+            len(names),
+        )
+        raise Conflict("met_in_training", said % {"n": len(names), "first": names[0][:80]}, samples=names)
 
 
 def open_load(batch: Batch, people: Collection[int]) -> dict[int, int]:

@@ -23,6 +23,7 @@ from annotate.core.units import LISTED_KINDS, parse_unit
 from annotate.labels.consensus import settle_samples
 from annotate.models import LabelEvent, Sample, User
 from annotate.models.batch import BatchStatus, Purpose, Strategy, TaskStatus
+from annotate.qualification.results import finish_test
 from annotate.tasks.sql import AskedCriterion, TaskRow, finish_task, read_task, write_label
 from annotate.tasks.task_queue import put_back, renew_lease
 
@@ -182,7 +183,8 @@ def _finish(
 
 
 def _finish_unchanged(actor: User, task: TaskRow, status: TaskStatus, active_seconds: int, skip_reason: str) -> bool:
-    """Ends the task and, when it was the sample's last, works out the verdicts. False: it changed since it was read."""
+    """Ends the task and, when it was the sample's last, works out the verdicts; when it was a test's last, its result.
+    False: it changed since it was read."""
     with transaction.atomic():
         others_at_work = finish_task(
             task=task,
@@ -199,6 +201,8 @@ def _finish_unchanged(actor: User, task: TaskRow, status: TaskStatus, active_sec
                 needed={task.sample_id: task.overlap},
                 batch_id=task.batch_id,
             )
+        if others_at_work is not None and task.qualification_id is not None and not task.gold_feedback:
+            finish_test(qualification_id=task.qualification_id, user_id=actor.pk)
     return others_at_work is not None
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
 
-from django.db.models import QuerySet
+from django.db.models import Q, QuerySet
 from django.utils.translation import gettext as _
 
 from annotate.core.errors import Conflict
@@ -13,7 +13,7 @@ from annotate.labels.consensus import settle_samples
 from annotate.models import Batch, Label, Sample, Task, Thread, User
 from annotate.models.batch import OPEN_TASK_STATUSES, BatchSample, Purpose, Strategy, TaskStatus
 from annotate.models.project import Scale
-from annotate.projects.read import active_members
+from annotate.qualification.read import require_qualified, who_may_work
 from annotate.samples.read import of_samples, samples_keyed
 from annotate.tasks.assignment import open_load, who_may
 
@@ -112,21 +112,25 @@ def put_at_the_end(tasks: Sequence[Task], *, leaving: User, to: Sequence[User] |
 
 def _people(batch: Batch, leaving: User, to: Sequence[User] | None) -> dict[int, list[str]]:
     """Who may get tasks, with what they know about."""
-    active = active_members(batch.project)
+    active = who_may_work(batch)
     if to is None:
         wanted = set(batch.annotators.values_list("id", flat=True))
     else:
         wanted = {user.pk for user in to}
         for user in to:
             if user.pk not in active or user.pk == leaving.pk:
+                require_qualified(batch.requires, [user])
                 said = _("%(name)s can’t take these tasks: not an active member.")
                 raise Conflict("not_a_member", said % {"name": user.name})
     return {person: tags for person, tags in active.items() if person in wanted and person != leaving.pk}
 
 
 def _takers(task: Task, people: dict[int, list[str]]) -> list[int]:
-    """Those with the expertise who never had the sample in this batch."""
-    met = set(Task.objects.filter(batch=task.batch_id, sample=task.sample_id).values_list("annotator", flat=True))
+    """Those with the expertise who never had the sample in this batch, nor in a training or test."""
+    had = Task.objects.filter(sample=task.sample_id)
+    met = set(
+        had.filter(Q(batch=task.batch_id) | Q(batch__qualification__isnull=False)).values_list("annotator", flat=True)
+    )
     return [person for person in who_may(task.tag, people) if person not in met]
 
 

@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
-from django.db.models import Count, Q, QuerySet
+from django.db.models import Count, Exists, OuterRef, Q, QuerySet
 from django.db.models.functions import Coalesce
 from django.http import Http404
 from django.utils.translation import gettext as _
@@ -17,14 +17,16 @@ from annotate.core.blindness import Reader, may_know_names, samples_still_to_lab
 from annotate.core.choices import choices
 from annotate.core.errors import Invalid
 from annotate.core.permissions import no_such_task
+from annotate.core.rounds import MAY_HAVE_TASKS, MET_IN_ROUND, is_qualified
 from annotate.core.rows import fetch_all, fetch_one, first_or_raise
 from annotate.core.units import asks_sql, indices_sql
-from annotate.models import Batch, Label, Project, Task, User
+from annotate.models import Batch, Label, Project, Task, Try, User
 from annotate.models.batch import OPEN_TASK_STATUSES, OPEN_TASK_STATUSES_SQL, BatchStatus, Purpose, Strategy, TaskStatus
 from annotate.tasks.threads_read import THREADS_OF_TASK
 
 # Everything the workspace needs for one task, in one statement: the labelling loop passes here at every submit. Left
-# out on purpose: retrieval scores, metadata (they may name the model) and everything that others said.
+# out on purpose: retrieval scores, metadata (they may name the model) and everything that others said; but for what a
+# judge proposes in a batch that has it verified (annotate.batches.proposing).
 _PAYLOAD = f"""
     SELECT json_build_object(
       'id', t.id, 'status', t.status, 'position', t.position, 'active_seconds', t.active_seconds,
@@ -62,6 +64,12 @@ _PAYLOAD = f"""
           -- A label carried over to a later version lies in the same task.
           JOIN annotate_batchcriterion bc ON bc.batch_id = b.id AND bc.criterion_id = c.id
          WHERE l.task_id = t.id),
+      -- What a judge proposes, where the draw of the batch shows it; never in tasks that measure the annotator.
+      'proposals', (
+        SELECT json_object_agg(c.key, json_build_object('judge', p.judge, 'values', p.proposed))
+          FROM annotate_proposedvalues p JOIN annotate_criterion c ON c.id = p.criterion_id
+         WHERE p.batch_id = t.batch_id AND p.sample_id = t.sample_id AND p.shown
+           AND t.purpose = '{Purpose.LABEL.value}'),
       'threads', {THREADS_OF_TASK})::text
       FROM annotate_task t
       JOIN annotate_batch b ON b.id = t.batch_id
@@ -107,6 +115,7 @@ def finished_tasks(*, user: User, project: Project, words: str = "") -> QuerySet
             annotator=user, batch__project=project, status__in=[TaskStatus.SUBMITTED, TaskStatus.SKIPPED]
         )
         .exclude(batch__status=BatchStatus.DRAFT)
+        .annotate(test_is_over=test_is_over())
         .select_related("batch", "sample")
         .only(
             "status", "skip_reason", "submitted_at", "purpose",
@@ -121,9 +130,15 @@ def finished_tasks(*, user: User, project: Project, words: str = "") -> QuerySet
 
 
 def may_change(task: Task) -> bool:
-    """Whether its annotator may take it back (annotate.tasks.write.reopen_task)."""
+    """Whether its annotator may take it back (annotate.tasks.write.reopen_task). test_is_over: as `finished_tasks` adds
+    it."""
     shown = task.purpose == Purpose.GOLD and task.batch.gold_feedback and task.status == TaskStatus.SUBMITTED
-    return task.batch.status == BatchStatus.OPEN and not shown
+    return task.batch.status == BatchStatus.OPEN and not shown and not task.test_is_over  # type: ignore[attr-defined]
+
+
+def test_is_over() -> Exists:
+    """Of tasks: whether they belong to a test that has its result."""
+    return Exists(Try.objects.filter(tasks=OuterRef("pk"), finished_at__isnull=False))
 
 
 def has_labelled(user: User) -> bool:
@@ -232,18 +247,22 @@ def following_task(*, user: User, batch_id: int, exclude: Collection[int]) -> di
     return read_payload(_NEXT.format(scope=scope), annotator=user.pk, exclude=list(exclude), batch=batch_id)
 
 
+def open_queues(user: User) -> QuerySet[Batch]:
+    """From which the user may take tasks, in any project."""
+    queues = Batch.objects.filter(status=BatchStatus.OPEN, strategy=Strategy.PULL, annotators=user)
+    return queues.filter(Q(requires__isnull=True) | Q(is_qualified(user)))
+
+
 def queues_of(*, user: User, project: Project, batch_number: int | None = None) -> list[int]:
     """The open pull batches that the user labels, the earliest first."""
-    batches = Batch.objects.filter(
-        project=project, status=BatchStatus.OPEN, strategy=Strategy.PULL, annotators=user
-    ).order_by("id")
+    batches = open_queues(user).filter(project=project).order_by("id")
     if batch_number is not None:
         batches = batches.filter(number=batch_number)
     return list(batches.values_list("id", flat=True))
 
 
 # Behind the person's place there may be a few more, which the queue gives last.
-_FREE = """
+_FREE = f"""
     WITH tags AS (
         SELECT b.id AS batch, given.tag, coalesce((
                    SELECT max(o.position) FROM annotate_task o
@@ -261,6 +280,7 @@ _FREE = """
          ORDER BY f.position LIMIT %(most)s) free
      WHERE NOT EXISTS (SELECT FROM annotate_task o WHERE o.batch_id = t.batch AND o.sample_id = free.sample_id
                         AND o.annotator_id = %(user)s)
+       AND NOT {MET_IN_ROUND.format(sample="free.sample_id", user="%(user)s")}
 """
 MOST_COUNTED = 1000
 
@@ -278,7 +298,7 @@ def free_samples(*, user: User, batches: Collection[int]) -> int:
 
 # A sample waits in as many copies as people are to label it, and each of them takes one. What an annotator had already
 # is taken off, so that a queue of a million is gone through once, and not once for each of its annotators.
-_TO_TAKE = """
+_TO_TAKE = f"""
     WITH free AS (
         SELECT DISTINCT f.sample_id, f.tag FROM annotate_task f
          WHERE f.batch_id = %(batch)s AND f.annotator_id IS NULL AND f.status = 'pending'
@@ -287,7 +307,8 @@ _TO_TAKE = """
     ), had AS (
         SELECT o.annotator_id, f.tag, count(DISTINCT f.sample_id) AS n
           FROM annotate_task o JOIN free f ON f.sample_id = o.sample_id
-         WHERE o.batch_id = %(batch)s AND o.annotator_id IS NOT NULL
+         WHERE o.annotator_id IS NOT NULL
+           AND o.batch_id IN (SELECT id FROM annotate_batch WHERE id = %(batch)s OR qualification_id IS NOT NULL)
          GROUP BY o.annotator_id, f.tag
     )
     SELECT p.user_id, sum(w.n - coalesce(had.n, 0))::bigint
@@ -296,7 +317,7 @@ _TO_TAKE = """
       JOIN annotate_membership m ON m.project_id = b.project_id AND m.user_id = p.user_id AND m.is_active
       JOIN waiting w ON w.tag = '' OR w.tag = ANY(m.tags)
       LEFT JOIN had ON had.annotator_id = p.user_id AND had.tag = w.tag
-     WHERE p.batch_id = %(batch)s
+     WHERE p.batch_id = %(batch)s AND {MAY_HAVE_TASKS.format(user="p.user_id")}
      GROUP BY p.user_id HAVING sum(w.n - coalesce(had.n, 0)) > 0
 """
 

@@ -87,6 +87,8 @@ class TaskRow:
     label: StoredLabel | None
     # The newest version of the project's guidelines; None: there is none.
     guideline_version: int | None
+    # Of a round: whose training or test it is.
+    qualification_id: int | None
 
 
 _READ_TASK = f"""
@@ -108,7 +110,8 @@ _READ_TASK = f"""
               -- A label carried over to a later version lies in the same task.
               JOIN annotate_batchcriterion bc ON bc.batch_id = t.batch_id AND bc.criterion_id = c.id
              WHERE l.task_id = t.id AND l.unit = %(unit)s AND c.key = %(criterion)s),
-           (SELECT max(g.number) FROM annotate_guidelineversion g WHERE g.project_id = b.project_id)
+           (SELECT max(g.number) FROM annotate_guidelineversion g WHERE g.project_id = b.project_id),
+           b.qualification_id
       FROM annotate_task t
       JOIN annotate_batch b ON b.id = t.batch_id
       JOIN annotate_sample s ON s.id = t.sample_id
@@ -166,6 +169,7 @@ def read_task(
         given=None if given is None else {(unit, criterion_id) for unit, criterion_id in given},
         label=None if label is None else StoredLabel(*label),
         guideline_version=row[20],
+        qualification_id=row[21],
     )
 
 

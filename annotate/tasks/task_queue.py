@@ -24,6 +24,7 @@ from django.http import Http404
 from django.utils.translation import gettext as _
 
 from annotate.core.errors import Conflict
+from annotate.core.rounds import MAY_HAVE_TASKS, MET_IN_ROUND
 from annotate.core.rows import fetch_one, next_position
 from annotate.labels.gold_read import gold_for
 from annotate.models import Project, Task, User
@@ -108,7 +109,7 @@ class Place:
 
 
 # The membership first, in the order of ending one: who has left the project takes no task.
-_PLACE = """
+_PLACE = f"""
     WITH member AS MATERIALIZED (
         SELECT m.tags FROM annotate_membership m JOIN annotate_batch b ON b.project_id = m.project_id
          WHERE b.id = %(batch)s AND m.user_id = %(user)s AND m.is_active FOR SHARE OF m
@@ -116,6 +117,7 @@ _PLACE = """
     SELECT b.lease_minutes, b.seed, b.gold_share, b.repeat_share, ARRAY[''] || member.tags
       FROM member, annotate_batch_annotators p JOIN annotate_batch b ON b.id = p.batch_id
      WHERE p.batch_id = %(batch)s AND p.user_id = %(user)s AND b.status = 'open' AND b.strategy = 'pull'
+       AND {MAY_HAVE_TASKS.format(user="%(user)s")}
        FOR UPDATE OF p
 """
 
@@ -145,7 +147,7 @@ def _held(place: Place, exclude: Collection[int]) -> int | None:
 # Per expertise, from where the person has come to (or from the start), the first free task of a sample that they never
 # had. The copies of a sample lie side by side, so that few rows are passed over. The first subquery looks, and orders
 # the tags by what is first in each; the second locks, one row.
-_CLAIM = """
+_CLAIM = f"""
     WITH reached AS (
         SELECT tag, CASE WHEN %(from_start)s THEN -1 ELSE coalesce((
                    SELECT max(o.position) FROM annotate_task o
@@ -168,6 +170,7 @@ _CLAIM = """
                AND f.annotator_id IS NULL AND f.status = 'pending'
                AND NOT EXISTS (SELECT FROM annotate_task o WHERE o.batch_id = f.batch_id
                                 AND o.sample_id = f.sample_id AND o.annotator_id = %(user)s)
+               AND NOT {MET_IN_ROUND.format(sample="f.sample_id", user="%(user)s")}
              ORDER BY f.position LIMIT 1 FOR UPDATE SKIP LOCKED) claimed
          LIMIT 1)
     RETURNING t.id
@@ -232,12 +235,13 @@ def _repeat(own: QuerySet[Task], rng: random.Random) -> int | None:
     return rng.choice(early) if early else None
 
 
-_RUN_OUT = """
+_RUN_OUT = f"""
     SELECT t.id FROM annotate_task t
      WHERE t.batch_id = %(batch)s AND t.lease_expires_at < now() AND t.status = ANY(%(open)s) AND t.purpose = 'label'
        AND t.annotator_id <> %(user)s AND t.tag = ANY(%(tags)s)
        AND NOT EXISTS (SELECT FROM annotate_task o WHERE o.batch_id = t.batch_id AND o.sample_id = t.sample_id
                         AND o.annotator_id = %(user)s)
+       AND NOT {MET_IN_ROUND.format(sample="t.sample_id", user="%(user)s")}
      ORDER BY t.lease_expires_at LIMIT 1 FOR UPDATE SKIP LOCKED
 """
 _CHANGE_HANDS = """
@@ -278,7 +282,7 @@ def _take_over(place: Place) -> int | None:
 
 
 # A sample is given out at most twice as often as its overlap, and only while there is an annotator who could have it.
-_PUT_BACK = """
+_PUT_BACK = f"""
     INSERT INTO annotate_task (batch_id, sample_id, purpose, tag, position, status, skip_reason, return_message,
                                active_seconds)
     SELECT t.batch_id, t.sample_id, t.purpose, t.tag,
@@ -294,7 +298,8 @@ _PUT_BACK = """
               JOIN annotate_membership m ON m.user_id = p.user_id AND m.project_id = b.project_id AND m.is_active
              WHERE p.batch_id = t.batch_id AND (t.tag = '' OR t.tag = ANY(m.tags))
                AND NOT EXISTS (SELECT FROM annotate_task o WHERE o.batch_id = t.batch_id
-                                AND o.sample_id = t.sample_id AND o.annotator_id = p.user_id))
+                                AND o.sample_id = t.sample_id AND o.annotator_id = p.user_id)
+               AND NOT {MET_IN_ROUND.format(sample="t.sample_id", user="p.user_id")})
          > (SELECT count(*) FROM annotate_task o
              WHERE o.batch_id = t.batch_id AND o.sample_id = t.sample_id AND o.annotator_id IS NULL)
     RETURNING id

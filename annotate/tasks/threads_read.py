@@ -17,7 +17,7 @@ from django.utils.translation import gettext as _
 from annotate.core.blindness import Reader, may_know_names, samples_still_to_label, without_held_back
 from annotate.core.permissions import may, role_of
 from annotate.core.rows import first_or_raise
-from annotate.models import Project, Sample, Thread, ThreadMessage, User
+from annotate.models import Criterion, Project, Sample, Thread, ThreadMessage, User
 from annotate.models.thread import ThreadState
 
 # Of annotate_task t, annotate_batch b and annotate_sample s, as `OwnThread.messages` and the rest of it.
@@ -53,8 +53,9 @@ class ShownMessage:
 
 @dataclass(frozen=True)
 class ShownThread:
-    """held_back: the reader still has the sample to label, so there are no messages. asked_by: None where names are
-    hidden from the reader. is_new: it is the reader's own, and has an answer that they have not seen."""
+    """held_back: the reader still has the sample to label, so there are no messages, and neither unit nor criterion:
+    what others ask about is what they are unsure of. asked_by: None where names are hidden from the reader. is_new: it
+    is the reader's own, and has an answer that they have not seen."""
 
     thread: Thread
     mine: bool
@@ -67,19 +68,29 @@ class ShownThread:
         return self.mine and self.thread.is_new
 
     @property
+    def unit(self) -> str:
+        return "" if self.held_back else self.thread.unit
+
+    @property
+    def criterion(self) -> Criterion | None:
+        return None if self.held_back else self.thread.criterion
+
+    @property
     def task_id(self) -> int | None:
         return self.thread.task_id if self.mine else None
 
 
 @dataclass(frozen=True)
 class Threads:
-    """The latest first; a slice of it is a list. of: who asked, None for all. state: "" for all. sample: about it."""
+    """The latest first; a slice of it is a list. of: who asked, None for all. state: "" for all. sample: about it.
+    unit: about that unit, or about the sample as a whole; None for all."""
 
     project: Project
     reader: Reader = field(kw_only=True)
     of: User | None = None
     state: str = ""
     sample: Sample | None = None
+    unit: str | None = None
 
     def count(self) -> int:
         return self._rows().count()
@@ -97,7 +108,9 @@ class Threads:
             rows = rows.filter(asked_by=self.of)
         if self.state:
             rows = rows.filter(state=self.state)
-        return rows.filter(sample=self.sample) if self.sample is not None else rows
+        if self.sample is not None:
+            rows = rows.filter(sample=self.sample)
+        return rows.filter(unit__in=("", self.unit)) if self.unit is not None else rows
 
 
 def shown(threads: Collection[Thread], project: Project, *, reader: Reader) -> list[ShownThread]:

@@ -20,13 +20,15 @@ from annotate.core.errors import Conflict, Invalid
 from annotate.core.rows import execute, first_or_raise
 from annotate.core.texts import words_or_raise
 from annotate.core.trail import note
-from annotate.models import Batch, Project, Task, User
+from annotate.models import Batch, Project, Qualification, Task, User
 from annotate.models.batch import OPEN_TASK_STATUSES, RUNNING_BATCH_STATUSES, BatchStatus, Purpose, TaskStatus
 from annotate.models.label import LessonRead
 from annotate.projects.read import active_members
+from annotate.qualification.read import require_qualified, who_may_work
 from annotate.tasks.labelling import Finished, own_row, require_open_batch
 from annotate.tasks.mail import task_returned
 from annotate.tasks.moving import lock_takers, move, put_at_the_end, take_seat_back
+from annotate.tasks.read import test_is_over
 
 MAX_AT_ONCE = 1000
 
@@ -50,6 +52,7 @@ def return_task(*, actor: User, project: Project, task_id: int, message: str) ->
         if task.annotator_id not in active_members(project):
             said = _("%(name)s is no longer an active member. Reassign the sample.")
             raise Conflict("not_a_member", said % {"name": task.annotator.name})
+        require_qualified(task.batch.requires, [task.annotator])
         if task.status == TaskStatus.SKIPPED:
             take_seat_back(task)
         task.status = TaskStatus.RETURNED
@@ -87,11 +90,15 @@ def _reassign(actor: User, project: Project, task: Task, to: User) -> Task:
     if tags is None:
         said = _("%(name)s is not an active member of this project.")
         raise Conflict("not_a_member", said % {"name": to.name})
+    require_qualified(task.batch.requires, [to])
     if task.tag and task.tag not in tags:
         said = _("This sample needs the expertise “%(tag)s”, which %(name)s doesn’t have.")
         raise Conflict("wrong_tag", said % {"tag": task.tag[:80], "name": to.name})
     if Task.objects.filter(batch=task.batch, sample=task.sample, annotator=to).exists():
         raise _has_it_already(to)
+    if Task.objects.filter(sample=task.sample, annotator=to, batch__qualification__isnull=False).exists():
+        said = _("%(name)s had this sample in a training or test.")
+        raise Conflict("had_in_training", said % {"name": to.name})
     if task.status == TaskStatus.SKIPPED:
         take_seat_back(task)
     before = task.annotator
@@ -141,16 +148,29 @@ class HandedOn:
 
 
 def hand_on_of_the_gone(*, actor: User | None, batch: Batch) -> HandedOn:
-    """As `hand_on_tasks`, the tasks of an open batch whose annotators can't work in the project any more. The batch is
-    locked by the caller."""
+    """As `hand_on_tasks`, the tasks of an open batch whose annotators can't work in it any more: they left the project,
+    or are not qualified any more. The batch is locked by the caller."""
     left = Task.objects.filter(batch=batch, annotator__isnull=False, status__in=OPEN_TASK_STATUSES)
-    left = left.exclude(annotator__in=active_members(batch.project))
+    left = left.exclude(annotator__in=who_may_work(batch))
     lock_takers(batch.pk)
     people = User.objects.filter(pk__in=left.values("annotator")).order_by("pk")
     done = [_hand_on(actor, batch.project, left.filter(annotator=user), user, None) for user in people]
     return HandedOn(
         sum(one.taken for one in done), sum(one.handed_on for one in done), sum(one.given_up for one in done)
     )
+
+
+def hand_on_of_the_unqualified(*, actor: User | None, qualification: Qualification, user: User) -> int:
+    """As `hand_on_tasks`, after a qualification was withdrawn: the person's open tasks of batches that require it."""
+    with transaction.atomic():
+        tasks = Task.objects.filter(
+            annotator=user,
+            batch__requires=qualification,
+            batch__status__in=RUNNING_BATCH_STATUSES,
+            status__in=OPEN_TASK_STATUSES,
+        )
+        _lock_batches(qualification.project, tasks)
+        return _hand_on(actor, qualification.project, tasks, user, None).taken
 
 
 def _hand_on(
@@ -232,6 +252,8 @@ def reopen_task(*, actor: User, task_id: int) -> Finished:
         return Finished(task.id, task.batch_id, task.status)
     if task.purpose == Purpose.GOLD and task.gold_feedback and task.status == TaskStatus.SUBMITTED:
         raise Conflict("answers_shown", _("You have seen the known answers, so you can’t change yours."))
+    if Task.objects.filter(test_is_over(), pk=task_id).exists():
+        raise Conflict("test_finished", _("Your test is finished, so you can’t change its answers."))
     if LessonRead.objects.filter(user=actor, verdict__sample=task.sample_id).exists():
         raise Conflict(
             "answers_shown",

@@ -7,12 +7,12 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-from django.db.models import Min
+from django.db.models import Min, QuerySet
 from django.utils.translation import gettext as _
 
 from annotate.core.blindness import Reader, may_know_names
 from annotate.core.units import unit_sort_key
-from annotate.labels.read import counting_labels, latest_per_rater, undecided_labels
+from annotate.labels.read import counting_labels, latest_per_rater, undecided_labels, was_after_answer
 from annotate.models import BatchCriterion, Label, Project, Sample, Verdict, VerdictEvent
 from annotate.models.batch import OPEN_TASK_STATUSES, RUNNING_BATCH_STATUSES, TaskStatus
 from annotate.models.label import VerdictState
@@ -80,7 +80,8 @@ class Said:
 
     changed: the label is not the revision that was counted. returned: its task was sent back and is not submitted
     again. task_id: None when it was made elsewhere. carried: over from an earlier version of the criterion, which is
-    the one that its task asks. may_return: its task can be sent back now.
+    the one that its task asks. may_return: its task can be sent back now. after_answer: it was given after a reviewer
+    had answered a question about it.
     """
 
     letter: str
@@ -94,6 +95,7 @@ class Said:
     task_id: int | None = None
     carried: bool = False
     may_return: bool = False
+    after_answer: bool = False
 
 
 @dataclass(frozen=True)
@@ -131,14 +133,13 @@ class Dispute:
     def labels(self) -> list[Said]:
         """The labels that the verdict rests on, as they are now, and those that say "can't tell"; by letter."""
         verdict, people = self.verdict, self.people
-        with_task = Label.objects.select_related("rater", "task__batch")
-        labels = with_task.in_bulk([vote["label"] for vote in verdict.votes])
+        labels = _with_task(Label.objects.all()).in_bulk([vote["label"] for vote in verdict.votes])
         asking = set(BatchCriterion.objects.filter(criterion=verdict.criterion_id).values_list("batch", flat=True))
         could_not = undecided_labels().filter(
             sample_id=verdict.sample_id, unit=verdict.unit, criterion_id=verdict.criterion_id
         )
         said: dict[str, dict[str, Any]] = {}
-        for label in latest_per_rater(could_not.select_related("rater", "task__batch")):
+        for label in latest_per_rater(_with_task(could_not)):
             said[label.rater.name] = {"value": None, "cant_tell": label.cant_tell, **_details(label, asking)}
         # A vote counts for more than "can't tell".
         for vote in verdict.votes:
@@ -206,8 +207,13 @@ class Dispute:
         return list(rows.values())
 
 
-def _details(label: Label | None, asking: Collection[int]) -> dict[str, Any]:
-    """asking: the batches that ask the label's version of its criterion."""
+def _with_task(labels: QuerySet[Label]) -> QuerySet[Label]:
+    """And whether each was given after an answer."""
+    return labels.select_related("rater", "task__batch").annotate(after_answer=was_after_answer())
+
+
+def _details(label: Any, asking: Collection[int]) -> dict[str, Any]:
+    """label: with `after_answer`, or None. asking: the batches that ask the label's version of its criterion."""
     if label is None:
         return {}
     task = label.task
@@ -218,6 +224,7 @@ def _details(label: Label | None, asking: Collection[int]) -> dict[str, Any]:
         "returned": task is not None and task.status in OPEN_TASK_STATUSES and bool(task.return_message),
         "task_id": label.task_id,
         "carried": carried,
+        "after_answer": label.after_answer,
         "may_return": task is not None
         and not carried
         and task.status == TaskStatus.SUBMITTED

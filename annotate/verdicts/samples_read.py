@@ -8,16 +8,31 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 
+from django.contrib.postgres.aggregates import BoolAnd
 from django.db import models
-from django.db.models import Exists, F, FloatField, Min, OuterRef, Q, QuerySet, Subquery
+from django.db.models import (
+    Exists,
+    F,
+    FloatField,
+    Func,
+    IntegerField,
+    Max,
+    Min,
+    OuterRef,
+    Q,
+    QuerySet,
+    Subquery,
+)
 from django.db.models.expressions import OrderBy
 from django.utils.translation import gettext_lazy as _
 
 from annotate.core.blindness import Reader, samples_not_to_label, without_held_back
+from annotate.core.rows import Row
 from annotate.core.units import UnitCount, asks_any, without_abstentions
 from annotate.labels.read import answering_labels, latest_of_unit
-from annotate.models import Criterion, Project, Sample, Task, Verdict
+from annotate.models import Criterion, Label, Project, Sample, Task, Verdict
 from annotate.models.batch import OPEN_TASK_STATUSES, RUNNING_BATCH_STATUSES, Purpose
 from annotate.models.label import VerdictState
 from annotate.projects.guidelines_read import newest_version
@@ -101,15 +116,31 @@ def _of_themselves(samples: QuerySet[Sample], wanted: Wanted) -> QuerySet[Sample
 
 @dataclass(frozen=True)
 class _Said:
-    """What people said on one criterion, or on all of a project; key "": all."""
+    """What people said on one criterion, or on all of a project; key "": all. samples: only of these."""
 
     project: Project
     key: str
     reader: Reader
+    samples: Collection[int] | None = None
+
+    @cached_property
+    def _versions(self) -> dict[int, bool]:
+        """Of each version of the criteria, by primary key, whether it is the current one. In a list: by a condition on
+        the criterion PostgreSQL expects few rows, and looks them up one by one."""
+        versions = Criterion.objects.filter(project=self.project).order_by()
+        found = versions.filter(key=self.key) if self.key else versions
+        return dict(found.values_list("pk", "is_current"))
 
     def verdicts(self) -> QuerySet[Verdict]:
-        found = latest_of_unit(without_abstentions(Verdict.objects.filter(criterion__project=self.project)))
-        return found.filter(criterion__key=self.key) if self.key else found
+        found = Verdict.objects.filter(criterion__in=list(self._versions))
+        return self._of_these(latest_of_unit(without_abstentions(found)))
+
+    def _answers(self) -> QuerySet[Label]:
+        current = [pk for pk, is_current in self._versions.items() if is_current]
+        return self._of_these(answering_labels().filter(criterion__in=current))
+
+    def _of_these(self, rows: QuerySet[Row]) -> QuerySet[Row]:
+        return rows if self.samples is None else rows.filter(sample__in=self.samples)
 
     def _open_tasks(self) -> QuerySet[Task]:
         running = Task.objects.filter(
@@ -118,32 +149,33 @@ class _Said:
             status__in=OPEN_TASK_STATUSES,
             purpose=Purpose.LABEL,
         )
-        return running.filter(batch__criteria__key=self.key) if self.key else running
+        return self._of_these(running.filter(batch__criteria__key=self.key) if self.key else running)
 
     def having(self, samples: QuerySet[Sample], status: str) -> QuerySet[Sample]:
-        unresolved = self.verdicts().exclude(state=VerdictState.SETTLED).values("sample")
         ahead = self._open_tasks().values("sample")
         if status == Status.LABELLING:
             return samples.filter(pk__in=ahead)
         if status == Status.DISPUTED:
-            return samples_not_to_label(samples.filter(pk__in=unresolved), reader=self.reader)
+            unresolved = self.verdicts().exclude(state=VerdictState.SETTLED)
+            return samples_not_to_label(samples.filter(pk__in=unresolved.values("sample")), reader=self.reader)
         if status == Status.RESOLVED:
-            resolved = self.verdicts().filter(state=VerdictState.SETTLED).values("sample")
-            found = samples.filter(pk__in=resolved).exclude(pk__in=unresolved).exclude(pk__in=ahead)
+            # All in one pass over the verdicts.
+            of_sample = self.verdicts().order_by().values("sample")
+            resolved = of_sample.annotate(every=BoolAnd(Q(state=VerdictState.SETTLED))).filter(every=True)
+            found = samples.filter(pk__in=resolved.values("sample")).exclude(pk__in=ahead)
             return samples_not_to_label(found, reader=self.reader)
-        answers = answering_labels().filter(criterion__project=self.project, criterion__is_current=True)
-        if self.key:
-            answers = answers.filter(criterion__key=self.key)
-            samples = self.asked(samples)
-        return samples.exclude(pk__in=answers.values("sample")).exclude(pk__in=ahead)
+        samples = self.asked(samples) if self.key else samples
+        return samples.exclude(Exists(self._answers().filter(sample=OuterRef("pk")))).exclude(pk__in=ahead)
 
     def agreeing(self, samples: QuerySet[Sample], agreement: str) -> QuerySet[Sample]:
-        apart = self.verdicts().filter(agreement__lt=1).values("sample")
         if agreement == Agreement.DISAGREE:
-            found = samples.filter(pk__in=apart)
+            found = samples.filter(pk__in=self.verdicts().filter(agreement__lt=1).values("sample"))
         else:
-            together = self.verdicts().filter(agreement=1).extra(where=["jsonb_array_length(votes) > 1"])
-            found = samples.filter(pk__in=together.values("sample")).exclude(pk__in=apart)
+            # As above. Units without votes have no agreement.
+            votes = Func("votes", function="jsonb_array_length", output_field=IntegerField())
+            of_sample = self.verdicts().order_by().values("sample")
+            together = of_sample.annotate(least=Min("agreement"), most=Max(votes)).filter(least=1, most__gt=1)
+            found = samples.filter(pk__in=together.values("sample"))
         return samples_not_to_label(found, reader=self.reader)
 
     def under_older_guidelines(self, samples: QuerySet[Sample]) -> QuerySet[Sample]:
@@ -216,7 +248,7 @@ class Samples:
     def __getitem__(self, part: slice) -> list[Listed]:
         # The long columns of those shown only: first which they are.
         order = list(samples_wanted(self.project, self.wanted, reader=self.reader).values_list("pk", flat=True)[part])
-        said = _Said(self.project, self.wanted.criterion, self.reader)
+        said = _Said(self.project, self.wanted.criterion, self.reader, order)
         these = Sample.objects.filter(pk__in=order)
         of_status = {status: set(said.having(these, status).values_list("pk", flat=True)) for status in Status}
         rows = {

@@ -1,5 +1,5 @@
-"""Saving, changing and deleting views of the list of samples. Of shared ones the trail tells; of a private one only its
-owner knows."""
+"""Saving, changing and deleting views of the lists of samples and of units. Of shared ones the trail tells; of a
+private one only its owner knows."""
 
 from __future__ import annotations
 
@@ -15,19 +15,31 @@ from annotate.core.permissions import may, role_of
 from annotate.core.texts import is_storable, words_or_raise
 from annotate.core.trail import note
 from annotate.models import Project, SavedView, User
-from annotate.models.view import MAX_NAME
+from annotate.models.view import MAX_NAME, ViewOf
 from annotate.verdicts.saved_views_read import one_view
 
 MOST_VIEWS = 50  # of one person in one project
 MOST_CONDITIONS, LONGEST = 30, 200
 
+# What each list can be chosen by, as the addresses of its page name it; before a metadata key stands META.
+META = "m."
+CONDITIONS = {
+    ViewOf.SAMPLES: {"q", "status", "criterion", "agreement", "judge", "guidelines", "abstained", "sort"},
+    ViewOf.UNITS: {
+        "q", "criterion", "status", "value", "agreement", "method", "judge", "batch", "guidelines", "sort",
+    },
+}  # fmt: skip
+# What the trail calls a view of each.
+_SUBJECTS = {ViewOf.SAMPLES: "view", ViewOf.UNITS: "units_view"}
+
 
 def save_view(
-    *, actor: User, project: Project, name: Any, conditions: Mapping[str, str], is_shared: bool = False
+    *, actor: User, project: Project, of: ViewOf, name: Any, conditions: Mapping[str, str], is_shared: bool = False
 ) -> SavedView:
-    """Raises Invalid for a name or conditions that can't be kept, and Conflict for a name the actor has given already
-    or for one view too many."""
-    view = SavedView(project=project, owner=actor, name=_name(name), conditions=_kept(conditions), is_shared=is_shared)
+    """of: which list. Raises Invalid for a name or conditions that can't be kept, and Conflict for a name the actor has
+    given to a view of this list already or for one view too many."""
+    view = SavedView(project=project, owner=actor, of=of, name=_name(name), is_shared=is_shared)
+    view.conditions = _kept(of, conditions)
     with transaction.atomic():
         _lock(project)
         _require_free(view)
@@ -37,7 +49,7 @@ def save_view(
             )
         view.save()
         if is_shared:
-            note(actor=actor, action="view.shared", subject=view.name, project=project)
+            note(actor=actor, action=f"{_subject(view)}.shared", subject=view.name, project=project)
     return view
 
 
@@ -61,14 +73,14 @@ def change_view(
             view.name = _name(name)
             _require_free(view)
         if conditions is not None:
-            view.conditions = _kept(conditions)
+            view.conditions = _kept(ViewOf(view.of), conditions)
         if is_shared is not None:
             view.is_shared = is_shared
         if before == (view.name, view.conditions, view.is_shared):
             return view
         view.save()
-        if action := _told(was_shared=before[2], is_shared=view.is_shared):
-            note(actor=actor, action=action, subject=view.name, project=project)
+        if told := _told(was_shared=before[2], is_shared=view.is_shared):
+            note(actor=actor, action=f"{_subject(view)}.{told}", subject=view.name, project=project)
     return view
 
 
@@ -81,7 +93,8 @@ def delete_view(*, actor: User, project: Project, view_id: int) -> str:
             raise PermissionDenied(_("Only its owner or an admin can delete a view."))
         view.delete()
         if view.is_shared:
-            note(actor=actor, action="view.deleted", subject=view.name, project=project, of=view.owner.username)
+            action = f"{_subject(view)}.deleted"
+            note(actor=actor, action=action, subject=view.name, project=project, of=view.owner.username)
     return view.name
 
 
@@ -93,8 +106,12 @@ def may_delete(view: SavedView, user: User) -> bool:
 def _told(*, was_shared: bool, is_shared: bool) -> str:
     """What the trail tells of a change; "": nothing."""
     if was_shared and is_shared:
-        return "view.changed"
-    return "view.shared" if is_shared else "view.unshared" if was_shared else ""
+        return "changed"
+    return "shared" if is_shared else "unshared" if was_shared else ""
+
+
+def _subject(view: SavedView) -> str:
+    return _SUBJECTS[ViewOf(view.of)]
 
 
 def _lock(project: Project) -> None:
@@ -109,17 +126,20 @@ def _name(text: Any) -> str:
 
 
 def _require_free(view: SavedView) -> None:
-    others = SavedView.objects.filter(project=view.project, owner=view.owner, name__iexact=view.name)
+    others = SavedView.objects.filter(project=view.project, owner=view.owner, of=view.of, name__iexact=view.name)
     if others.exclude(pk=view.pk).exists():
         said = _("You already have a view “%(name)s”. Choose another name, or open that view and update it.")
         raise Conflict("name_taken", said % {"name": view.name})
 
 
-def _kept(conditions: Mapping[str, str]) -> dict[str, str]:
+def _kept(of: ViewOf, conditions: Mapping[str, str]) -> dict[str, str]:
+    """What they mean is known where they are applied; the list must know their names."""
     for name, value in conditions.items():
         if not all(is_storable(text) and 0 < len(text) <= LONGEST for text in (name, value)):
             said = _("The filter “%(name)s” can’t be saved: at most %(most)d characters.")
-            raise Invalid("bad_filter", said % {"name": name[:40], "most": LONGEST})
+            raise Invalid("bad_filter", said % {"name": str(name)[:40], "most": LONGEST})
+        if not (name in CONDITIONS[of] or (name.startswith(META) and name != META)):
+            raise Invalid("unknown_filter", _("There is no filter “%(name)s” in this list.") % {"name": name[:40]})
     if not 0 < len(conditions) <= MOST_CONDITIONS:
         raise Invalid("no_filter", _("Choose 1 to %(most)d filters or an order first.") % {"most": MOST_CONDITIONS})
     return dict(conditions)

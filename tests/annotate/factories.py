@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import threading
+import time
 import uuid
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -12,13 +13,27 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
 
+import pytest
 from django.db import connection, transaction
 from django.utils import timezone
 
 from annotate.batches.steps import open_batch
 from annotate.batches.write import create_batch
 from annotate.core.units import units_of
-from annotate.models import Batch, Criterion, Label, LabelEvent, Project, Sample, Task, User, Verdict
+from annotate.models import (
+    Batch,
+    Criterion,
+    Label,
+    LabelEvent,
+    Project,
+    Sample,
+    Task,
+    Thread,
+    ThreadMessage,
+    User,
+    Verdict,
+)
+from annotate.models.thread import ThreadState
 from annotate.projects.read import current_criteria
 from annotate.projects.write import create_project, set_member
 from annotate.tasks.labelling import LabelInput, save_label, submit_task
@@ -242,5 +257,46 @@ def concurrently(*calls: Callable[[], Any]) -> list[Any]:
         return list(threads.map(run, calls))
 
 
+def while_holding(hold: Callable[[], Any], call: Callable[[], Any], then: Callable[[], Any] | None = None) -> Any:
+    """Runs `call` so that it waits for a lock that `hold` takes, and gets it when `hold`'s transaction commits.
+
+    then: what that transaction goes on to do while `call` waits."""
+    results: list[Any] = []
+
+    def run() -> None:
+        results.extend(concurrently(call))
+
+    thread = threading.Thread(target=run)
+    with transaction.atomic():
+        hold()
+        thread.start()
+        _wait_until_somebody_waits()
+        if then is not None:
+            then()
+    thread.join(30)
+    return results[0]
+
+
+def _wait_until_somebody_waits() -> None:
+    for _ in range(2000):
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT count(*) FROM pg_locks l WHERE NOT l.granted AND l.pid <> pg_backend_pid()")
+            if cursor.fetchone()[0]:
+                return
+        time.sleep(0.005)
+    pytest.fail("Nothing waits for the lock.")
+
+
 def plain(value: Any) -> str:
     return json.dumps(value, sort_keys=True, ensure_ascii=False)
+
+
+def help_with(task: Task, reviewer: User) -> None:
+    """Makes the task's labels such as were saved after a reviewer had answered a question about its sample."""
+    asked = {"project": task.batch.project, "sample": task.sample, "task": task, "asked_by": task.annotator}
+    thread = Thread.objects.create(**asked, state=ThreadState.ANSWERED, length=2, last_answer=2)
+    for number, author in ((1, task.annotator), (2, reviewer)):
+        ThreadMessage.objects.create(
+            thread=thread, number=number, author=author, text="Sure?" if number == 1 else "Yes."
+        )
+    task.labels.update(updated_at=timezone.now())

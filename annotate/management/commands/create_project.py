@@ -41,5 +41,5 @@ class Command(OneLineCommand):
         self.stdout.write(f"Created project {project.slug} with {project.criteria.count()} criteria.")
         if admin is None:
             self.stdout.write(
-                f"Nobody is a member yet: manage.py add_member {project.slug} USERNAME --role {Role.ADMIN.value}"
+                f"No members yet. Add one: manage.py add_member {project.slug} USERNAME --role {Role.ADMIN.value}"
             )

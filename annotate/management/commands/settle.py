@@ -35,6 +35,6 @@ class Command(OneLineCommand):
         states = Counter(without_abstentions(Verdict.objects.filter(criterion=asked)).values_list("state", flat=True))
         reopened = states[VerdictState.REOPENED]
         self.stdout.write(
-            f"{asked.key}: {written} verdicts written or changed; now {states[VerdictState.SETTLED]} units settled, "
+            f"{asked.key}: {written} verdicts written or changed; now {states[VerdictState.SETTLED]} units resolved, "
             f"{states[VerdictState.DISPUTED]} disputed" + (f", {reopened} reopened." if reopened else ".")
         )

@@ -10,11 +10,38 @@ from django.utils import timezone
 
 from annotate.batches.audits_write import create_schedule
 from annotate.members.write import create_invite
-from annotate.models import Batch, Flag, GoldAnswer, ImportJob, Release, Sample, SavedView, Task, User, Verdict
+from annotate.models import (
+    Batch,
+    Flag,
+    GoldAnswer,
+    GuidelineImage,
+    ImportJob,
+    Qualification,
+    Release,
+    Sample,
+    SavedView,
+    Task,
+    User,
+    Verdict,
+)
 from annotate.projects.write import set_member
 from annotate.tasks.threads import ask
 from judges.endpoints.write import create_endpoint
 from judges.models import Ask, Judge, JudgeVersion, Run, Score, Trial
+from systems.experiments.figures import freeze_figures
+from systems.experiments.write import create_experiment
+from systems.models import (
+    Question,
+    QuestionRevision,
+    QuestionSet,
+    QuestionSetEntry,
+    Response,
+    SystemVersion,
+    Target,
+    TargetAsk,
+    TargetRun,
+)
+from systems.questions.write import freeze_set
 from tests.annotate.factories import World, finish, make_batch, make_sample, make_world
 
 
@@ -109,6 +136,16 @@ def _fill(project: Any, first: User, second: User, *, criteria: list[str], numbe
         project=project, actor=inviting, today=timezone.localdate(), name="Audits", criteria=asked, annotators=[first],
         overlap=1, samples=5,
     )  # fmt: skip
+    image = GuidelineImage.objects.create(project=project, name=f"{number:032}", content=b"RIFF", width=1, height=1)
+    newcomers = Qualification.objects.create(
+        project=project, name="Newcomers", kappa=0.6, test_samples=5, tries=1, seed=1
+    )
+    for place, shows in enumerate((True, False), start=number + 200):
+        Batch.objects.create(
+            project=project, number=place, name="A round", status="open", seed=1, gold_feedback=shows,
+            qualification=newcomers,
+        )  # fmt: skip
+    of_systems = _fill_systems(project, sample)
     task: Task = waiting.tasks.get(sample__external_id=f"s{number}")
     return {
         "slug": project.slug,
@@ -133,6 +170,48 @@ def _fill(project: Any, first: User, second: User, *, criteria: list[str], numbe
         "link_id": 1,
         "view_id": view.pk,
         "schedule_id": schedule.pk,
+        "image_name": image.name,
+        "qualification_id": newcomers.pk,
+        **of_systems,
+    }
+
+
+def _fill_systems(project: Any, sample: Sample) -> dict[str, Any]:
+    """A frozen test set of one question, which a version answered by this sample, an experiment about it, a target, and
+    a run that asks it there."""
+    question = Question.objects.create(project=project, external_id="q1", group_key="q1")
+    revision = QuestionRevision.objects.create(question=question, number=1, text=sample.question, content_hash=b"0")
+    question_set = QuestionSet.objects.create(project=project, name=f"set-of-{project.slug}")
+    QuestionSetEntry.objects.create(question_set=question_set, question=question, revision=revision, position=0)
+    frozen = freeze_set(actor=None, project=project, name=question_set.name).frozen
+    version = SystemVersion.objects.create(project=project, name=f"build-of-{project.slug}")
+    response = Response.objects.create(
+        version=version, question=question, revision=revision, status="ok", sample=sample
+    )
+    other = SystemVersion.objects.create(project=project, name=f"rival-of-{project.slug}")
+    Response.objects.create(version=other, question=question, revision=revision, status="failed", error="timeout")
+    experiment = create_experiment(
+        actor=None,
+        project=project,
+        name=f"experiment-of-{project.slug}",
+        said={
+            "versions": [version.name, other.name],
+            "metrics": [{"criterion": "grade"}, {"field": "answered"}],
+            "rule": {"primary": "grade", "margin": 0.1},
+        },
+    ).experiment
+    freeze_figures(experiment=experiment)
+    target = {"body": {"q": "{{question}}"}, "reply": {"answer": "/answer"}}
+    Target.objects.create(project=project, endpoint=project.endpoints.get(), **target)
+    asking = TargetRun.objects.create(version=version, frozen_set=frozen, state="paused", planned=1)
+    TargetAsk.objects.create(run=asking, revision=revision, repeat=1, status="failed", detail="No answer.")
+    return {
+        "question_id": question.pk,
+        "set_name": question_set.name,
+        "version_id": version.pk,
+        "experiment_name": experiment.name,
+        "response_id": response.pk,
+        "asking_id": asking.pk,
     }
 
 

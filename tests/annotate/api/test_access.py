@@ -171,11 +171,15 @@ VALID: dict[str, dict[str, Any]] = {
     "ThreadMessagesView": {"text": "Of that."},
     "ThreadReadView": {"number": 1},
     "ReturnView": {"message": "Again."},
+    "SavedViewView": {"name": "Mine"},
+    "QualificationPeopleView": {"annotators": ["ann"]},
+    "QualificationWaiveView": {"reason": "So."},
+    "QualificationWithdrawView": {"reason": "So."},
     "AuditSchedulesView": {"name": "A", "criteria": ["grade"], "annotators": ["ann"], "samples": 1, "overlap": 1},
 }
 OBJECTS = {
     "sample_id", "number", "verdict_id", "task_id", "gold_id", "job_id", "judge_id", "token_id", "flag_id", "invite_id",
-    "run_id", "name", "trial_id", "thread_id", "schedule_id",
+    "run_id", "name", "trial_id", "thread_id", "schedule_id", "view_id", "image_name", "qualification_id",
 }  # fmt: skip
 
 
@@ -197,6 +201,9 @@ def test_an_object_of_another_project_is_not_there(both: Both, route: Route) -> 
         "flag_id": 10**15,
         "thread_id": 10**15,
         "schedule_id": 10**15,
+        "view_id": 10**15,
+        "image_name": "f" * 32,
+        "qualification_id": 10**15,
         "job_id": "00000000-0000-4000-8000-000000000000",
     }
     _, token = get_token_model().objects.create(both.world.dora)

@@ -25,12 +25,17 @@ OTHER_LIMITS = {
     "/api/me/": 16 * KIB,
     "/api/tasks/<int:task_id>/labels/": 64 * KIB,
     "/api/projects/<slug:slug>/samples/": MANY_ROWS,
+    "/api/projects/<slug:slug>/responses/": MANY_ROWS,
     "/api/projects/<slug:slug>/batches/": MANY_ROWS,
     "/api/projects/<slug:slug>/batches/<int:number>/": MANY_ROWS,
     "/api/projects/<slug:slug>/gold/": MANY_ROWS,
     "/api/projects/<slug:slug>/apply/": MANY_ROWS,
     "/api/projects/<slug:slug>/imports/": FILE,
+    "/api/projects/<slug:slug>/guidelines/images/": 6 * MIB,
     "/p/<slug:slug>/import/": FILE,
+    "/p/<slug:slug>/systems/import/": FILE,
+    "/p/<slug:slug>/systems/import/judgements/": FILE,
+    "/p/<slug:slug>/systems/import/rankings/": FILE,
 }
 
 

@@ -13,6 +13,7 @@ from drf_spectacular.validation import validate_schema
 
 from annotate.batches.audits_make import make_audit
 from annotate.models import User
+from annotate.models.project import Scale
 from tests.annotate.api.conftest import Both
 from tests.annotate.api.routes import API
 from tests.annotate.api.test_access import PUBLIC, ask
@@ -284,3 +285,9 @@ def test_replies_are_what_the_schema_says(both: Both, schema: dict[str, Any]) ->
     check(world.ann, "GET", "/api/tokens/")
     check(world.ann, "DELETE", "/api/tokens/{token_id}/", values={"token_id": token[:15]})
     assert len(seen) > 35
+
+
+def test_every_scale_is_named(schema: dict[str, Any]) -> None:
+    said = schema["components"]["schemas"]["Criterion"]["properties"]["scale"]["description"]
+    for scale in Scale.values:
+        assert scale in said

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from django.db import transaction
 from django.http import Http404
+from django.utils import translation
 
 from annotate.batches.audits_make import look_for_audits, make_audit
 from annotate.batches.audits_read import eligible_samples, is_audited, one_schedule, stuck_schedules
@@ -18,6 +19,7 @@ from annotate.batches.audits_write import (
     pause_schedule,
     resume_schedule,
 )
+from annotate.batches.edit import edit_batch
 from annotate.batches.steps import close_batch, delete_batch
 from annotate.core.errors import Conflict, Invalid
 from annotate.models import AuditEntry, AuditSchedule, Batch, Membership, Project, Sample, ScheduledAudit, Task
@@ -172,6 +174,32 @@ def test_a_draft_stays_one(world: World) -> None:
     assert batch is not None
     assert batch.status == BatchStatus.DRAFT
     assert not Task.objects.exists()
+
+
+def test_a_draft_that_is_edited_by_hand_no_longer_came_by_the_draw(world: World) -> None:
+    drawn, *others = [sample.external_id for sample in make_samples(world.project, 4)]
+    batch = made(set_up(world, opens=False)).batch
+    assert batch is not None
+    assert batch.selection["came"] == "audit"
+    there = set(batch.samples.values_list("external_id", flat=True))
+    other = next(name for name in (drawn, *others) if name not in there)
+    edited = edit_batch(actor=world.alice, batch=batch, name="Another name")
+    assert edited.selection["came"] == "audit"
+    edited = edit_batch(actor=world.alice, batch=edited, add=[other])
+    assert (edited.selection["came"], edited.selection["extensions"][0]["n"]) == ("by_hand", 1)
+    edited = edit_batch(actor=world.alice, batch=edited, remove=[other])
+    assert (edited.selection["came"], edited.selection["method"]) == ("by_hand", "list")
+
+
+def test_whatever_refuses_the_batch_is_kept_as_a_code(world: World) -> None:
+    make_samples(world.project, 2)
+    schedule = set_up(world)
+    # What no form and no request stores.
+    AuditSchedule.objects.filter(pk=schedule.pk).update(conditions={"tier": ["gold"]})
+    with translation.override("zh-hans"):
+        assert make_audit(schedule.pk, today=MONDAY) is None
+    schedule.refresh_from_db()
+    assert schedule.problem == {"code": "bad_filter"}
 
 
 def test_too_few_annotators_make_nothing_until_that_is_mended(world: World) -> None:

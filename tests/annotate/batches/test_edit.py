@@ -10,7 +10,7 @@ import pytest
 from annotate.batches.edit import edit_batch, settings_of
 from annotate.batches.steps import open_batch
 from annotate.core.errors import Conflict, Invalid
-from annotate.models import AuditEntry, Batch
+from annotate.models import AuditEntry, Batch, Qualification
 from tests.annotate.factories import World, make_sample, make_samples
 from tests.clients import client_of
 
@@ -31,11 +31,15 @@ def chances(batch: Batch) -> set[float | None]:
 
 def test_every_setting(world: World, draft: Batch) -> None:
     due = date(2999, 1, 31)
+    newcomers = Qualification.objects.create(
+        project=world.project, name="New", kappa=0.6, test_samples=5, tries=1, seed=1
+    )
     given: dict[str, Any] = {
         "name": "Other", "due_date": due, "overlap": 3, "overlap_share": 0.5, "strategy": "pull", "lease_minutes": 5,
         "tag_key": "", "gold_share": 0.1, "repeat_share": 0.2, "gold_feedback": True, "consensus": "threshold",
         "settle_share": 0.7, "settle_votes": 2, "criteria": world.criteria("grade"), "single_labels": True,
-        "annotators": [world.ben, world.ann, world.chen],
+        "annotators": [world.ben, world.ann, world.chen], "proposals": {}, "withheld_share": 0.3,
+        "requires": newcomers,
     }  # fmt: skip
     edit_batch(actor=world.alice, batch=draft, **given)
     stands = settings_of(Batch.objects.get(pk=draft.pk))

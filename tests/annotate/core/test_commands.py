@@ -40,12 +40,12 @@ def test_settle(world: World) -> None:
     for number, values in enumerate([(4, 4), (1, 5), (3,)], start=1):
         label(world, number, grade, *values)
     settle = ("settle", "desk", "--criterion", "grade", "--needed")
-    assert run(*settle, "2") == "grade: 2 verdicts written or changed; now 1 units settled, 1 disputed.\n"
-    assert run(*settle, "1") == "grade: 1 verdicts written or changed; now 2 units settled, 1 disputed.\n"
-    assert run(*settle, "1") == "grade: 0 verdicts written or changed; now 2 units settled, 1 disputed.\n"
+    assert run(*settle, "2") == "grade: 2 verdicts written or changed; now 1 units resolved, 1 disputed.\n"
+    assert run(*settle, "1") == "grade: 1 verdicts written or changed; now 2 units resolved, 1 disputed.\n"
+    assert run(*settle, "1") == "grade: 0 verdicts written or changed; now 2 units resolved, 1 disputed.\n"
     reopened = {"state": "reopened", "method": "adjudicated", "value": 5, "confidence": 0.5, "decided_by": world.rita}
     Verdict.objects.filter(state="disputed").update(**reopened)
-    assert run(*settle, "1").endswith("now 2 units settled, 0 disputed, 1 reopened.\n")
+    assert run(*settle, "1").endswith("now 2 units resolved, 0 disputed, 1 reopened.\n")
 
 
 @pytest.mark.parametrize(
@@ -118,7 +118,7 @@ def test_create_project_says_that_it_has_no_members(tmp_path: Path, db: None) ->
     made = run("create_project", "triage", "--file", file).splitlines()
     assert made == [
         "Created project triage with 1 criteria.",
-        "Nobody is a member yet: manage.py add_member triage USERNAME --role admin",
+        "No members yet. Add one: manage.py add_member triage USERNAME --role admin",
     ]
     assert "Nobody" not in run("create_project", "other", "--file", file, "--admin", "alma")
 

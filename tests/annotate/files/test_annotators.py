@@ -22,7 +22,17 @@ from annotate.models import Label, Rater, Release, Sample, Task
 from annotate.models.batch import Purpose
 from annotate.projects.write import create_project
 from annotate.tasks.labelling import submit_task
-from tests.annotate.factories import GRADE, OPTIONAL, TRISTATE, World, label_all, make_sample, make_world, say
+from tests.annotate.factories import (
+    GRADE,
+    OPTIONAL,
+    TRISTATE,
+    World,
+    help_with,
+    label_all,
+    make_sample,
+    make_world,
+    say,
+)
 from tests.database import copied_from_world
 
 pytestmark = pytest.mark.django_db
@@ -80,12 +90,33 @@ def test_each_has_columns_with_what_they_said(world: World) -> None:
         "evidence": EVIDENCE,
         "active_ms": 1500,
         "guideline_version": None,
+        "after_answer": False,
         "revision": 2,
         "saved_at": _spelled(label.updated_at),
         "submitted_at": _spelled(label.task.submitted_at),
     }
     assert (first["ben.value"], first["ben.comment"], first["ben.active_ms"]) == ("yes", None, None)
     assert (answer["ann.value"], answer["ben.value"], answer["ben.cant_tell"]) == (4, None, "nothing to go by")
+
+
+@pytest.mark.parametrize("file_format", ["jsonl", "csv", "parquet"])
+def test_what_was_said_after_an_answer_is_marked(world: World, file_format: str) -> None:
+    help_with(Task.objects.get(annotator=world.ann, sample__external_id="s1", purpose=Purpose.LABEL), world.rita)
+    given = content(world, file_format)
+    if file_format == "jsonl":
+        rows = lines(given)
+    elif file_format == "parquet":
+        rows = pq.read_table(io.BytesIO(given)).to_pylist()
+    else:
+        rows = list(csv.DictReader(io.StringIO(given.decode())))
+    marked = {
+        (row["sample_id"], name) for row in rows for name in ("ann", "ben") if is_true(row[f"{name}.after_answer"])
+    }
+    assert marked == {("s1", "ann")}
+
+
+def is_true(cell: Any) -> bool:
+    return cell in (True, "true")
 
 
 def _spelled(moment: Any) -> str:

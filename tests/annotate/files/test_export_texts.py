@@ -14,10 +14,10 @@ from django.core.management import call_command
 
 from annotate.core.errors import Conflict, Invalid
 from annotate.files.releases import download_name, hand_out, make_release, open_release
-from annotate.models import Label, Project, Release
+from annotate.models import Label, Project, Release, Task
 from annotate.projects.criteria import add_criteria
 from annotate.tasks.labelling import submit_task
-from tests.annotate.factories import World, label_all, make_sample, make_samples, say
+from tests.annotate.factories import World, help_with, label_all, make_sample, make_samples, say
 from tests.annotate.projects.test_free_text import WORDS
 
 SAID = ("Hours,\nand “prices” \\ 値段", "=1+1")
@@ -60,6 +60,11 @@ def test_each_row_is_what_one_person_wrote(written: World, file_format: str) -> 
     manifest = release.manifest
     assert (manifest["rows"], manifest["samples"], manifest["verdicts"]) == (2, 1, 0)
     assert download_name(release) == f"desk-{release.number}-texts-{file_format}.{file_format}"
+
+
+def test_words_given_after_an_answer_are_marked(written: World) -> None:
+    help_with(Task.objects.get(annotator=written.ben), written.rita)
+    assert [row["after_answer"] for row in rows_of(texts(written.project))] == [False, True]
 
 
 def test_people_have_numbers_on_request(written: World) -> None:

@@ -329,7 +329,9 @@ def test_guarded_cells_come_back(text: str) -> None:
 
 def test_preview_shows_the_first_rows_and_the_guess(project: Project, write: Write) -> None:
     rows = [{"user_input": "q", "response": str(i), "x": None} for i in range(50)]
-    shown = preview(kind="samples", path=write("a.jsonl", rows), file_name="a.jsonl", mapping={"x": "ignore"})
+    shown = preview(
+        project=project, kind="samples", path=write("a.jsonl", rows), file_name="a.jsonl", mapping={"x": "ignore"}
+    )
 
     assert shown.columns == ["user_input", "response", "x"]
     assert shown.mapping == {"user_input": "question", "response": "answer", "x": "ignore"}

@@ -87,7 +87,7 @@ def test_wide_as_evaluation_libraries_print_it(write: Write) -> None:
 
 def test_wide_by_id_with_a_choice(write: Write, project: Project) -> None:
     path = write("j.csv", "sample_id,faithfulness,tokens\na,0.5,120\nb,1,80\n")
-    guess = preview(kind="scores", path=path, file_name="j.csv", mapping={}).mapping
+    guess = preview(project=project, kind="scores", path=path, file_name="j.csv", mapping={}).mapping
     assert guess == {"sample_id": "sample_id", "faithfulness": "score", "tokens": "score"}
 
     load(path, "--map", "tokens=ignore")

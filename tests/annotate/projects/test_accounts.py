@@ -7,10 +7,12 @@ import pytest
 
 from annotate.core.errors import Invalid
 from annotate.core.hotkeys import DEFAULT_HOTKEYS, OPTION_KEYS, PAGE_ACTIONS, RESERVED_HOTKEYS, collision, keys_on
-from annotate.models import User
-from annotate.projects.accounts import change_preferences, preferences_of
+from annotate.models import Criterion, User
+from annotate.projects.accounts import change_preferences, option_hotkeys, preferences_of
 from annotate.projects.criteria import add_criteria
+from judges.endpoints.duplicate import duplicate_project
 from tests.annotate.factories import TRISTATE, World
+from tests.clients import as_user
 
 USUAL = {"hotkeys": {}, "single_keys": True, "view": "one", "markers": False, "introduced": False}
 
@@ -98,6 +100,26 @@ def test_what_is_refused_changes_nothing(world: World, changes: Any, code: str) 
     assert refused.value.code == code
     assert refused.value.message.endswith(".")
     assert asdict(preferences_of(User.objects.get(pk=world.ann.pk))) == {**USUAL, "markers": True}
+
+
+def test_an_option_of_before_keeps_a_key_that_an_action_has_since(world: World) -> None:
+    options = [{"value": "yes", "hotkey": "w"}, {"value": "no"}]
+    add_criteria(project=world.project, specs=[{**TRISTATE, "key": "ok", "options": options, "pass": ["yes"]}])
+    # As it was stored before there was anything to ask.
+    Criterion.objects.filter(key="ok").update(options=[{"value": "yes", "hotkey": "q"}, {"value": "no"}])
+    assert option_hotkeys(world.project) == {"q"}
+    assert option_hotkeys(world.other) == set()
+    preferences = preferences_of(world.ann)
+    assert preferences.keys_on("workspace", options=option_hotkeys(world.project))["ask"] == []
+    page = as_user(world.ann).get("/p/desk/label/").content.decode()
+    assert "No key here, because an option has it: ask a reviewer, read answers (Esc: back) (<kbd>q</kbd>)" in page
+    change_preferences(user=world.ann, changes={"hotkeys": {"ask": "m"}})
+    page = as_user(User.objects.get(pk=world.ann.pk)).get("/p/desk/label/").content.decode()
+    assert "No key here" not in page
+    assert 'aria-keyshortcuts="m"' in page
+    # Its duplicate is made today.
+    made = duplicate_project(actor=world.alice, project=world.project, slug="copy", name="Copy")
+    assert [option.get("hotkey") for option in made.criteria.get(key="ok").options] == [None, None]
 
 
 def test_a_key_of_an_option_stays_the_options(world: World) -> None:

@@ -12,9 +12,10 @@ from annotate.batches.criterion_change_read import Choices
 from annotate.batches.relabelling import change_criterion
 from annotate.core.errors import Invalid, Stale
 from annotate.files.releases import make_release, open_release
-from annotate.models import AuditEntry, GuidelineVersion, Label, Membership, Task
+from annotate.labels.under_guidelines_read import labels_by_version
+from annotate.models import AuditEntry, GuidelineVersion, Label, Membership, Project, Task
 from annotate.projects.guidelines import MAX_LINES, MAX_NOTE, MAX_TEXT, change_guidelines, note_seen
-from annotate.projects.guidelines_read import guideline_news, labels_by_version, newest_version, versions_of
+from annotate.projects.guidelines_read import guideline_news, newest_version, versions_of
 from annotate.projects.write import change_project
 from annotate.tasks.labelling import submit_task
 from judges.endpoints.duplicate import duplicate_project
@@ -70,6 +71,14 @@ def test_a_duplicate_begins_with_the_text_that_stands(world: World) -> None:
     world.project.refresh_from_db()
     made = duplicate_project(actor=world.alice, project=world.project, slug="copy", name="Copy")
     assert [(version.number, version.text) for version in versions_of(made)] == [(1, "Rules.")]
+
+
+def test_a_duplicate_takes_texts_that_are_longer_than_one_may_be_today(world: World) -> None:
+    long = "x" * (MAX_TEXT + 1)
+    Project.objects.filter(pk=world.project.pk).update(guidelines=long)
+    world.project.refresh_from_db()
+    made = duplicate_project(actor=world.alice, project=world.project, slug="copy", name="Copy")
+    assert [(version.number, version.text) for version in versions_of(made)] == [(1, long)]
 
 
 @pytest.mark.parametrize(
@@ -150,6 +159,9 @@ def test_a_label_that_is_carried_over_keeps_its_version(world: World, task: Task
     )
     carried = Label.objects.filter(criterion=changed.criterion).order_by("guideline_version")
     assert [(label.value, label.guideline_version) for label in carried] == [(4, 1), (5, None)]
+    # It was made once.
+    counted = labels_by_version(world.project)
+    assert (counted[1].labels, counted[2].labels) == (1, 2)
 
 
 def test_exports_say_the_version(world: World) -> None:

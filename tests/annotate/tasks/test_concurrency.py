@@ -3,15 +3,11 @@ the race is forced inside: another transaction holds the lock until the statemen
 
 from __future__ import annotations
 
-import threading
-import time
 import uuid
 from collections import Counter
-from collections.abc import Callable
 from typing import Any
 
 import pytest
-from django.db import connection, transaction
 
 from annotate.batches.steps import close_batch
 from annotate.core.errors import Conflict, Invalid, Stale
@@ -33,6 +29,7 @@ from tests.annotate.factories import (
     plain,
     say,
     stored,
+    while_holding,
 )
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -47,36 +44,6 @@ def world(transactional_db: None) -> World:
 def task(world: World) -> Task:
     make_sample(world.project)
     return world.batch(annotators=[world.ann], overlap=1).tasks.get()
-
-
-def while_holding(hold: Callable[[], Any], call: Callable[[], Any], then: Callable[[], Any] | None = None) -> Any:
-    """Runs `call` so that it waits for a lock that `hold` takes, and gets it when `hold`'s transaction commits.
-
-    then: what that transaction goes on to do while `call` waits."""
-    results: list[Any] = []
-
-    def run() -> None:
-        results.extend(concurrently(call))
-
-    thread = threading.Thread(target=run)
-    with transaction.atomic():
-        hold()
-        thread.start()
-        _wait_until_somebody_waits()
-        if then is not None:
-            then()
-    thread.join(30)
-    return results[0]
-
-
-def _wait_until_somebody_waits() -> None:
-    for _ in range(2000):
-        with connection.cursor() as cursor:
-            cursor.execute("SELECT count(*) FROM pg_locks l WHERE NOT l.granted AND l.pid <> pg_backend_pid()")
-            if cursor.fetchone()[0]:
-                return
-        time.sleep(0.005)
-    pytest.fail("Nothing waits for the lock.")
 
 
 # One label

@@ -20,6 +20,7 @@ from annotate.tasks.task_queue import take_task
 from annotate.tasks.threads_read import Threads, new_answers, one_thread, waiting_questions
 from annotate.tasks.write import hand_on_tasks, reassign_tasks
 from tests.annotate.factories import World, finish, label_all, make_sample, run_out
+from tests.clients import as_user, client_of
 
 WORDS = "Does “opens at nine” hold on Sundays?"
 
@@ -148,18 +149,41 @@ def test_only_the_annotator_and_those_who_answer_find_it(world: World, task: Tas
 def test_who_has_the_sample_to_label_reads_no_word_of_others(world: World) -> None:
     sample = make_sample(world.project)
     batch = world.batch(annotators=[world.ann, world.rita])
-    thread = ask(batch.tasks.get(annotator=world.ann))
+    thread = ask(batch.tasks.get(annotator=world.ann), unit="claim:1", criterion="support")
     (shown,) = Threads(world.project, reader=world.rita)[:]
     assert (shown.held_back, shown.messages) == (True, [])
+    # Nor what the annotator is unsure of.
+    assert (shown.unit, shown.criterion) == ("", None)
+    (listed,) = client_of(world.rita).get("/api/projects/desk/threads/").json()["results"]
+    assert (listed["unit"], listed["criterion"], listed["held_back"]) == ("", None, True)
+    for url in ("/p/desk/questions/", f"/p/desk/questions/{thread.pk}/"):
+        page = as_user(world.rita).get(url).content.decode()
+        assert "Hidden until you have submitted this sample." in page
+        for hidden in ("Claim 2", "support", "It opens"):
+            assert hidden not in page.split("<article", 1)[1].split("</article>")[0].replace(thread.sample.question, "")
     assert waiting_questions(world.rita, [world.project]) == {}
     with pytest.raises(Conflict) as refused:
         write(world.rita, thread)
     assert refused.value.code == "still_to_label"
     rows = trail(project=world.project, reader=world.rita, asked=TrailFilter(kind="thread")).rows
-    assert [(row.details["message"], "held_back" in row.details) for row in rows] == [("", True)]
+    assert [(row.details["message"], row.details["unit"], "held_back" in row.details) for row in rows] == [
+        ("", "", True)
+    ]
     finish(batch.tasks.get(annotator=world.rita))
+    (shown,) = Threads(world.project, reader=world.rita)[:]
+    assert (shown.unit, shown.criterion) == ("claim:1", thread.criterion)
     assert texts(thread, world.rita) == [("annotator", WORDS)]
     assert thread.sample == sample
+
+
+def test_those_about_a_unit_are_found_however_many_came_since(world: World, task: Task) -> None:
+    about = {"sample": task.sample, "unit": "claim:0"}
+    first = ask(task, unit="claim:0", criterion="support")
+    whole = ask(task)
+    for _ in range(3):
+        ask(task, unit="claim:1", criterion="support")
+    found = Threads(world.project, reader=world.rita, **about)[:2]
+    assert [shown.thread for shown in found] == [whole, first]
 
 
 def test_names_are_told_where_the_project_shows_them(world: World, task: Task) -> None:

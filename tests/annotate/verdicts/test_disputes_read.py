@@ -2,20 +2,28 @@
 
 from __future__ import annotations
 
+import uuid
+from datetime import timedelta
 from typing import Any
 
 import pytest
 from django.http import Http404
+from django.utils import timezone
 
 from annotate.batches.steps import close_batch
 from annotate.core.blindness import still_to_label
 from annotate.core.errors import Conflict, Invalid
 from annotate.labels.consensus import settle_imported
+from annotate.labels.read import was_after_answer
 from annotate.models import AuditEntry, Batch, Criterion, Label, Task, Verdict
 from annotate.models.batch import TaskStatus
 from annotate.tasks.labelling import submit_task
+from annotate.tasks.threads import ask as ask_reviewers
+from annotate.tasks.threads import write
+from annotate.tasks.write import reopen_task
 from annotate.verdicts.adjudication import send_back, show_names
-from annotate.verdicts.disputes_read import Dispute, letter, one_dispute, people_of
+from annotate.verdicts.disputes_read import Dispute, Said, letter, one_dispute, people_of
+from annotate.verdicts.ratings_read import compared_after_answer
 from annotate.verdicts.read import Queue
 from tests.annotate.factories import World, decide_unit, finish, make_sample, say
 from tests.annotate.labels.test_consensus import imported
@@ -65,6 +73,49 @@ def test_switching_names_on_is_noted(world: World) -> None:
     show_names(actor=world.alice, project=world.project, shown=True)
     last = AuditEntry.objects.latest("pk")
     assert (last.actor, last.action, last.project) == (world.alice, "adjudication.names_shown", world.project)
+
+
+def test_a_label_given_after_an_answer_about_it_is_marked(world: World, verdict: Verdict) -> None:
+    """Before the answer, of another unit, another criterion or another annotator's task, it is not."""
+    task = verdict.sample.tasks.get(annotator=world.ann)
+    reopen_task(actor=world.ann, task_id=task.pk)
+    later = timezone.now() + timedelta(hours=1)
+
+    def marked() -> dict[str, bool]:
+        assert compared_after_answer(verdict.criterion) == sum(label.after_answer for label in of_verdict())
+        return {label.letter: label.after_answer for label in of_verdict()}
+
+    def of_verdict() -> list[Said]:
+        return Dispute(verdict, people_of(verdict.sample, named=False)).labels
+
+    def answer(**about: str) -> None:
+        thread = ask_reviewers(actor=world.ann, task_id=task.pk, text="Sure?", idempotency_key=uuid.uuid4(), **about)
+        write(actor=world.rita, project=world.project, thread_id=thread.pk, text="Yes.", idempotency_key=uuid.uuid4())
+
+    with_help = {"unit": "answer", "criterion": "grade"}
+    ask_reviewers(actor=world.ann, task_id=task.pk, text="Who?", idempotency_key=uuid.uuid4(), **with_help)
+    answer(unit="claim:0", criterion="support")
+    labels = Label.objects.filter(unit="answer")
+    labels.update(updated_at=later)
+    submit_task(actor=world.ann, task_id=task.pk)
+    assert marked() == {"A": False, "B": False}, "asked, but answered is only what is about another unit"
+    reopen_task(actor=world.ann, task_id=task.pk)
+    answer(**with_help)
+    submit_task(actor=world.ann, task_id=task.pk)
+    assert marked() == {"A": False, "B": True}
+    labels.filter(rater__name="ann").update(updated_at=later - timedelta(hours=2))
+    assert marked() == {"A": False, "B": False}, "the answer came afterwards"
+
+
+def test_an_answer_about_the_whole_sample_marks_each_label_of_the_task(world: World, verdict: Verdict) -> None:
+    task = verdict.sample.tasks.get(annotator=world.ann)
+    reopen_task(actor=world.ann, task_id=task.pk)
+    thread = ask_reviewers(actor=world.ann, task_id=task.pk, text="A duplicate?", idempotency_key=uuid.uuid4())
+    write(actor=world.rita, project=world.project, thread_id=thread.pk, text="No.", idempotency_key=uuid.uuid4())
+    Label.objects.update(updated_at=timezone.now() + timedelta(hours=1))
+    submit_task(actor=world.ann, task_id=task.pk)
+    marked = Label.objects.filter(was_after_answer()).values_list("rater__name", "unit")
+    assert set(marked) == set(Label.objects.filter(task=task).values_list("rater__name", "unit"))
 
 
 def test_who_could_not_tell_stands_beside_the_votes(world: World, verdict: Verdict) -> None:

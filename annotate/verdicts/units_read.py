@@ -1,0 +1,387 @@
+"""The list of units: each unit on each criterion that asks about it, chosen by its words and by what people said about
+it, and in which order.
+
+Of a sample that the reader still has to label every unit is in progress, and nothing else is known of it: no filter, no
+order and no count tells more.
+
+Hand-written SQL, since units have no rows (decision 1). Where people's word is asked for it goes by the verdicts, which
+are rows; otherwise by the samples, whose units it lists.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+from django.db import models
+from django.utils.translation import gettext_lazy as _
+
+from annotate.core.blindness import (
+    SAMPLES_TO_LABEL,
+    Reader,
+    parameters,
+    samples_still_to_label,
+    without_held_back,
+)
+from annotate.core.counting import GIVEN, IS_LATEST
+from annotate.core.rows import fetch_all, limit_and_offset
+from annotate.core.scales import json_spelling, normalise
+from annotate.core.units import LISTED_KINDS, is_about_answer, no_abstention, unit_text, units_sql
+from annotate.labels.read import ANSWERED, counting_labels, latest_per_rater
+from annotate.models import Criterion, Project, Sample, Verdict
+from annotate.models.label import VerdictState
+from annotate.projects.guidelines_read import newest_version
+from annotate.projects.read import voted_criteria
+from annotate.verdicts.samples_read import Agreement
+
+
+class UnitStatus(models.TextChoices):
+    """How far a unit is on a criterion: one of these."""
+
+    UNLABELLED = "unlabelled", _("Not labelled")
+    # It has labels, or a task asks for them, and no verdict yet.
+    IN_PROGRESS = "in_progress", _("In progress")
+    DISPUTED = "disputed", _("Disputed")
+    REOPENED = "reopened", _("Reopened")
+    RESOLVED = "resolved", _("Resolved")
+
+
+_STATES = {
+    UnitStatus.DISPUTED: VerdictState.DISPUTED,
+    UnitStatus.REOPENED: VerdictState.REOPENED,
+    UnitStatus.RESOLVED: VerdictState.SETTLED,
+}
+_STATUSES = {state: status for status, state in _STATES.items()}
+
+# By the name in the address; "-" before it turns the order round. Units without a verdict come last.
+SORTS = ("added", "id", "agreement", "changed")
+_SORTED_BY = {"id": "s.external_id", "agreement": "v.agreement", "changed": "v.updated_at"}
+
+# A sample's primary key, a unit of it, and a criterion's key.
+UnitOn = tuple[int, str, str]
+# The same with the criterion's place in the list of those that are asked about.
+_Unit = tuple[int, str, int]
+
+
+@dataclass(frozen=True)
+class WantedUnits:
+    """Which units, and in which order. Nothing given: all, by sample, as these were imported.
+
+    words: in the unit, or the id of its sample. criterion: a key. value: of a verdict; of a multi-select criterion an
+    option that it has. method: how it was resolved. outdated: someone’s latest label was made under older guidelines
+    than those of now. batch: a number: what it asks of its samples. metadata: of the sample, key -> value as text.
+    among, without: only these units, only others. sort: as SORTS.
+    """
+
+    words: str = ""
+    criterion: str = ""
+    status: str = ""
+    value: Any = None
+    method: str = ""
+    agreement: str = ""
+    outdated: bool = False
+    batch: int | None = None
+    metadata: Mapping[str, str] = field(default_factory=dict)
+    among: Collection[UnitOn] | None = None
+    without: Collection[UnitOn] | None = None
+    sort: str = ""
+
+    @property
+    def state(self) -> VerdictState | None:
+        return _STATES.get(UnitStatus(self.status)) if self.status else None
+
+    @property
+    def has_verdict(self) -> bool:
+        return bool(self.state or self.value is not None or self.method or self.agreement)
+
+
+@dataclass(frozen=True, slots=True)
+class ListedUnit:
+    """A unit on a criterion as a row. criterion: in the version that the verdict is on, else the current one. votes:
+    each value with how many gave it, the most frequent first. held_back: the reader still has the sample to label, so
+    there is neither a verdict nor a vote."""
+
+    sample: Sample
+    unit: str
+    words: str
+    criterion: Criterion
+    status: UnitStatus
+    verdict: Verdict | None
+    votes: list[tuple[Any, int]]
+    held_back: bool
+
+    @property
+    def percent(self) -> int | None:
+        agreement = self.verdict.agreement if self.verdict else None
+        return None if agreement is None else round(100 * agreement)
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """How many units are wanted, in which samples (primary keys in import order), and on which criteria (keys)."""
+
+    units: int
+    samples: list[int]
+    criteria: set[str]
+
+
+def value_written(criterion: Criterion, text: str) -> Any:
+    """What the text writes: a value, of a multi-select criterion an option. Raises Invalid."""
+    return normalise(criterion, [text])[0] if criterion.is_multi else normalise(criterion, text)
+
+
+# The latest verdict of each unit on the asked criteria. `at`: the criterion's place among them, from 1.
+_VERDICTS = f"""
+    SELECT v.id, v.sample_id, v.unit, v.agreement, v.updated_at, {{at}} AS at
+      FROM annotate_verdict v JOIN annotate_criterion c ON c.id = v.criterion_id
+     WHERE v.criterion_id = ANY(%(versions)s) AND {IS_LATEST.format(verdict="v")} AND {no_abstention("v")}
+       AND NOT EXISTS (SELECT FROM ahead WHERE ahead.sample_id = v.sample_id) {{conditions}}
+"""
+_ANSWERS = f"""
+    (SELECT l.* FROM annotate_label l LEFT JOIN annotate_task t ON t.id = l.task_id WHERE {ANSWERED} AND {GIVEN})
+"""
+_IS_TO_LABEL = "EXISTS (SELECT FROM ahead WHERE ahead.sample_id = r.sample_id)"
+# Of a row `r` without a verdict: whether it is in progress.
+_IN_PROGRESS = f"""
+    ({_IS_TO_LABEL}
+     OR EXISTS (SELECT FROM {_ANSWERS} AS said
+                 WHERE said.criterion_id = (%(current)s::bigint[])[r.at] AND said.sample_id = r.sample_id
+                   AND said.unit = r.unit)
+     OR EXISTS (SELECT FROM annotate_task t JOIN annotate_batch b ON b.id = t.batch_id
+                  JOIN annotate_batchcriterion bc ON bc.batch_id = b.id
+                  JOIN annotate_criterion c ON c.id = bc.criterion_id
+                 WHERE t.sample_id = r.sample_id AND c.key = (%(keys)s::text[])[r.at] AND t.purpose = 'label'
+                   AND t.status = ANY(%(open)s) AND b.status = ANY(%(running)s)))
+"""
+# Whether it has a label of an older version of the guidelines, whose rater gave none since under the newest.
+_OUTDATED = f"""
+    EXISTS (SELECT FROM {_ANSWERS} AS older JOIN annotate_criterion c ON c.id = older.criterion_id
+             WHERE older.criterion_id = ANY(%(versions)s) AND c.key = (%(keys)s::text[])[r.at]
+               AND older.sample_id = r.sample_id AND older.unit = r.unit AND older.guideline_version < %(newest)s
+               AND NOT EXISTS (SELECT FROM {_ANSWERS} AS again
+                                WHERE again.criterion_id = older.criterion_id AND again.sample_id = older.sample_id
+                                  AND again.unit = older.unit AND again.rater_id = older.rater_id
+                                  AND again.guideline_version = %(newest)s))
+"""
+_NAMED = """
+    (SELECT FROM unnest(%({name}_samples)s::bigint[], %({name}_units)s::text[], %({name}_keys)s::text[])
+                 AS named (sample_id, unit, key)
+      WHERE named.sample_id = r.sample_id AND named.unit = r.unit AND named.key = (%(keys)s::text[])[r.at])
+"""
+
+
+@dataclass(frozen=True)
+class Units:
+    """Those wanted, as rows: a slice of it is a list. The number of queries doesn't grow with what it holds."""
+
+    project: Project
+    wanted: WantedUnits
+    reader: Reader = field(kw_only=True)
+
+    def count(self) -> int:
+        counted = self._fetch(f"SELECT count(*) FROM ({self._rows()}) AS r")
+        return int(counted[0][0]) if counted else 0
+
+    def chosen(self) -> Chosen:
+        found = self._fetch(f"""
+            SELECT r.sample_id, count(*), array_agg(DISTINCT r.at) FROM ({self._rows()}) AS r GROUP BY 1 ORDER BY 1""")
+        places = {at for _sample, _units, of_sample in found for at in of_sample}
+        return Chosen(
+            units=sum(units for _sample, units, _places in found),
+            samples=[sample for sample, _units, _places in found],
+            criteria={self._criteria[at - 1].key for at in places},
+        )
+
+    def __getitem__(self, part: slice) -> list[ListedUnit]:
+        by, turn = _SORTED_BY.get(self.wanted.sort.removeprefix("-"), "s.id"), ""
+        if self.wanted.sort.startswith("-"):
+            turn = " DESC NULLS LAST" if by.startswith("v.") else " DESC"
+        units = self._fetch(
+            f"""SELECT r.sample_id, r.unit, r.at FROM ({self._rows(by)}) AS r
+                 ORDER BY r.by{turn}, r.sample_id, r.at, r.place LIMIT %(limit)s OFFSET %(offset)s""",
+            **limit_and_offset(part),
+        )
+        samples = self._samples({sample for sample, _unit, _at in units})
+        said = self._said(units)
+        verdicts = Verdict.objects.select_related("criterion").in_bulk([pk for pk, _ in said.values() if pk])
+        votes = self._votes([unit for unit, (pk, _) in said.items() if pk is None])
+        held_back = samples_still_to_label(self.reader, samples.keys())
+        rows = []
+        for sample, unit, at in (unit for unit in units if unit[0] in samples):
+            pk, is_begun = said[sample, unit, at]
+            verdict = verdicts.get(pk)
+            if verdict:
+                status, values = _STATUSES[VerdictState(verdict.state)], [vote["value"] for vote in verdict.votes]
+            else:
+                status = UnitStatus.IN_PROGRESS if is_begun else UnitStatus.UNLABELLED
+                values = votes[sample, unit, at]
+            rows.append(
+                ListedUnit(
+                    sample=samples[sample],
+                    unit=unit,
+                    words=unit_text(samples[sample], unit),
+                    criterion=verdict.criterion if verdict else self._criteria[at - 1],
+                    status=status,
+                    verdict=verdict,
+                    votes=_counted(values),
+                    held_back=sample in held_back,
+                )
+            )
+        return rows
+
+    def _fetch(self, sql: str, **given: Any) -> list[tuple[Any, ...]]:
+        if not self._criteria:
+            return []
+        # Apart, or PostgreSQL may look for tasks of each row.
+        return fetch_all(f"WITH ahead AS MATERIALIZED ({SAMPLES_TO_LABEL}) {sql}", {**self._given, **given})
+
+    @cached_property
+    def _criteria(self) -> list[Criterion]:
+        """Those that the wanted units are on; a row's `at` is the place of its own, from 1."""
+        asked = voted_criteria(self.project)
+        if self.wanted.criterion:
+            asked = asked.filter(key=self.wanted.criterion)
+        if self.wanted.batch is not None:
+            of_batch = Criterion.objects.filter(batches__project=self.project, batches__number=self.wanted.batch)
+            asked = asked.filter(key__in=of_batch.values("key"))
+        return list(asked)
+
+    @cached_property
+    def _given(self) -> dict[str, Any]:
+        wanted, keys = self.wanted, [criterion.key for criterion in self._criteria]
+        versions = Criterion.objects.filter(project=self.project, key__in=keys).order_by("pk")
+        newest = newest_version(self.project) if wanted.outdated else None
+        given = {
+            "project": self.project.pk,
+            "keys": keys,
+            "current": [criterion.pk for criterion in self._criteria],
+            "versions": list(versions.values_list("pk", flat=True)),
+            "state": wanted.state,
+            "value": json.dumps(wanted.value),
+            "method": wanted.method,
+            "batch": None if wanted.batch is None else self.project.batches.get(number=wanted.batch).pk,
+            "words": f"%{_escaped(wanted.words)}%",
+            "newest": newest.number if newest else 0,
+            **parameters(self.reader),
+        }
+        for name, units in (("among", wanted.among), ("without", wanted.without)):
+            columns = [list(column) for column in zip(*units or (), strict=True)] or [[], [], []]
+            given |= dict(zip((f"{name}_samples", f"{name}_units", f"{name}_keys"), columns, strict=True))
+        for number, (key, value) in enumerate(wanted.metadata.items()):
+            given |= {f"key_{number}": key, f"value_{number}": value}
+        return given
+
+    def _rows(self, by: str = "s.id") -> str:
+        """A statement with a row for each unit: its sample, address, criterion (`at`), its place among the sample's
+        units, and what it is sorted by: a column of the sample `s` or of the verdict `v`."""
+        wanted = self.wanted
+        of_sample = [
+            f"s.pipeline_version = %(value_{n})s"
+            if key == "pipeline_version"
+            else f"s.metadata ->> %(key_{n})s::text = %(value_{n})s"
+            for n, key in enumerate(wanted.metadata)
+        ]
+        if wanted.words:
+            of_sample.append("(u.words ILIKE %(words)s OR s.external_id ILIKE %(words)s)")
+        unit, place = "u", "u.place"
+        found = f"annotate_sample s CROSS JOIN LATERAL ({self._units()}) AS u (at, unit, place, words)"
+        verdicts = f"({self._verdicts()}) AS v"
+        of_unit = "v.sample_id = s.id AND v.unit = u.unit AND v.at = u.at"
+        if wanted.has_verdict and not wanted.words:
+            unit, place = "v", "coalesce(nullif(split_part(v.unit, ':', 2), ''), '0')::int"
+            found = f"{verdicts} JOIN annotate_sample s ON s.id = v.sample_id"
+        elif wanted.has_verdict:
+            found += f" JOIN {verdicts} ON {of_unit}"
+        elif wanted.status or by.startswith("v."):
+            found += f" LEFT JOIN {verdicts} ON {of_unit}"
+        rows = f"""
+            SELECT s.id AS sample_id, {unit}.unit, {unit}.at, {place} AS place, {by} AS by
+              FROM {found} WHERE {" AND ".join(["s.project_id = %(project)s", *of_sample])}"""
+        if wanted.status and not wanted.state:
+            # First those without a verdict: the rest is looked up for each of them.
+            is_begun = "" if wanted.status == UnitStatus.IN_PROGRESS else "NOT "
+            rows = f"SELECT r.* FROM ({rows} AND v.id IS NULL OFFSET 0) AS r WHERE {is_begun}{_IN_PROGRESS}"
+        return f"SELECT r.* FROM ({rows}) AS r WHERE {' AND '.join(self._of_row()) or 'true'}"
+
+    def _verdicts(self) -> str:
+        # Where PostgreSQL can't see that there is one criterion, it expects few rows and looks each of them up.
+        at = "1" if len(self._criteria) == 1 else "array_position(%(keys)s::text[], c.key::text)"
+        return _VERDICTS.format(at=at, conditions="".join(f" AND {one}" for one in self._of_verdict()))
+
+    def _units(self) -> str:
+        """Of the sample `s`."""
+        return " UNION ALL ".join(
+            f"SELECT {at}, of.* FROM {units_sql(criterion.unit)} AS of (unit, place, words)"
+            + (" WHERE s.answer IS NOT NULL" if is_about_answer(criterion) else "")
+            for at, criterion in enumerate(self._criteria, 1)
+        )
+
+    def _of_verdict(self) -> list[str]:
+        """Conditions on the verdict `v`."""
+        wanted = self.wanted
+        found = ["v.state = %(state)s"] if wanted.state else []
+        if wanted.value is not None:
+            found.append(
+                "CASE c.scale WHEN 'multi' THEN v.value @> %(value)s::jsonb ELSE v.value = %(value)s::jsonb END"
+            )
+        if wanted.method:
+            found.append("v.method = %(method)s")
+        if wanted.agreement == Agreement.DISAGREE:
+            found.append("v.agreement < 1")
+        elif wanted.agreement:
+            found.append("v.agreement = 1 AND jsonb_array_length(v.votes) > 1")
+        return found
+
+    def _of_row(self) -> list[str]:
+        wanted = self.wanted
+        found = []
+        if wanted.outdated:
+            found.append(f"{_OUTDATED} AND NOT {_IS_TO_LABEL}")
+        if wanted.batch is not None:
+            found.append("r.sample_id IN (SELECT sample_id FROM annotate_batchsample WHERE batch_id = %(batch)s)")
+        if wanted.among is not None:
+            found.append("EXISTS " + _NAMED.format(name="among"))
+        if wanted.without is not None:
+            found.append("NOT EXISTS " + _NAMED.format(name="without"))
+        return found
+
+    def _samples(self, keys: Collection[int]) -> dict[int, Sample]:
+        """With the columns that hold units of the asked kinds: contexts are long."""
+        kinds = {criterion.unit for criterion in self._criteria} & LISTED_KINDS.keys()
+        columns = {"claims", *(LISTED_KINDS[kind] for kind in kinds)}
+        return Sample.objects.only("external_id", "question", "answer", "abstained", *columns).in_bulk(keys)
+
+    def _said(self, units: Sequence[_Unit]) -> dict[_Unit, tuple[int | None, bool]]:
+        """Of each unit the primary key of its verdict, or whether it is in progress."""
+        samples, addresses, places = ([row[n] for row in units] for n in range(3))
+        sql = f"""
+            SELECT r.sample_id, r.unit, r.at, v.id, v.id IS NULL AND {_IN_PROGRESS}
+              FROM unnest(%(samples)s::bigint[], %(units)s::text[], %(places)s::int[]) AS r (sample_id, unit, at)
+              LEFT JOIN ({self._verdicts()}) AS v ON v.sample_id = r.sample_id AND v.unit = r.unit AND v.at = r.at"""
+        found = self._fetch(sql, samples=samples, units=addresses, places=places) if units else []
+        return {(sample, unit, at): (pk, is_begun) for sample, unit, at, pk, is_begun in found}
+
+    def _votes(self, units: Sequence[_Unit]) -> Mapping[_Unit, list[Any]]:
+        """Of units without a verdict, what people said by now."""
+        places = {criterion.pk: place for place, criterion in enumerate(self._criteria, 1)}
+        labels = counting_labels().filter(sample__in={sample for sample, *_ in units}, criterion__in=places)
+        found: dict[_Unit, list[Any]] = defaultdict(list)
+        for label in latest_per_rater(without_held_back(labels, reader=self.reader)) if units else ():
+            found[label.sample_id, label.unit, places[label.criterion_id]].append(label.value)
+        return found
+
+
+def _counted(values: Iterable[Any]) -> list[tuple[Any, int]]:
+    """Each value with how often it is there, the most frequent first."""
+    counts = Counter(map(json_spelling, values))
+    return [(json.loads(value), n) for value, n in counts.most_common()]
+
+
+def _escaped(words: str) -> str:
+    """As a pattern that matches these words alone."""
+    return re.sub(r"([\\%_])", r"\\\1", words)
