@@ -11,13 +11,12 @@ from typing import Any
 from celery import shared_task
 
 from annotate.models import Criterion, User
+from judges.certificates import watch
 from judges.reports import up_to_date
 from judges.reports import write as reports
 from judges.reports.read import Labels
 from judges.runs.places import Place
-from judges.runs.work import wake_all, work
-
-_PATIENCE_SECONDS = 5.0
+from judges.runs.work import PATIENCE_SECONDS, wake_all, work
 
 
 @shared_task(name="judges.tasks.freeze_report")
@@ -33,12 +32,16 @@ def look_for_reports() -> None:
     up_to_date.look_for_reports()
 
 
+@shared_task(name="judges.tasks.look_for_ends")
+def look_for_ends() -> None:
+    """Sent by every worker each few minutes (config.celery)."""
+    watch.look_for_ends()
+
+
 @shared_task(name="judges.tasks.work_on_runs", bind=True)
 def work_on_runs(self: Any, kind: str, pk: int) -> None:
     """At an endpoint, or at a run of a judge that asks no model."""
-    # The worker that had this message before is dead, as a rule; the database may need a moment to see that, and to let
-    # the place go.
-    patience = _PATIENCE_SECONDS if self.request.delivery_info.get("redelivered") else 0.0
+    patience = PATIENCE_SECONDS if self.request.delivery_info.get("redelivered") else 0.0
     work(Place(kind, pk), rng=Random(), patience=patience)
 
 

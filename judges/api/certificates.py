@@ -85,11 +85,11 @@ class CertificatesView(ProjectAPIView):
         """The certificates, newest first.
 
         What was certified: the decision with its conditions, judge version, criterion version, threshold, calibrator,
-        and the figures on test. Whether one still holds the gate says.
+        and the figures on test; and why it has ended, where it has.
         """
         found = (
             Certificate.objects.filter(project=self.project)
-            .select_related("look__criterion", "look__judge", "look__version", "created_by")
+            .select_related("look__criterion__project", "look__judge", "look__version", "created_by")
             .defer("look__samples")
         )
         return {"results": found}
@@ -102,7 +102,7 @@ class CertificatesView(ProjectAPIView):
         out of date.
         """
         looks = Look.objects.filter(pk=data["look"], criterion__project=self.project)
-        look = first_or_raise(looks, Http404("There is no such look in this project."))
+        look = first_or_raise(looks, Http404("Test evaluation not found."))
         return issue_certificate(look=look, user=self.user)
 
 

@@ -97,12 +97,17 @@ class CertifiedRegion(Shape):
     reason = Remark(allow_null=True)
 
 
+class Ended(Shape):
+    code = s.CharField(help_text="Of the gate, or replaced: a later certificate took its place.")
+    reason = s.CharField(help_text="The same for people.")
+
+
 class Certificate(
     Shape,
     of=models.Certificate,
     shows="number criterion criterion_version judge judge_version judge_hash dimension label_fingerprint look level "
-    "out_of_date decision conditions rests_on threshold higher_is_better calibrator cutpoints region kappa tpr tnr "
-    "confusion error created_at created_by",
+    "ended out_of_date decision conditions rests_on threshold higher_is_better calibrator cutpoints region kappa tpr "
+    "tnr confusion error created_at created_by",
 ):
     criterion = s.CharField(source="look.criterion.key")
     criterion_version = s.IntegerField(source="look.criterion.version")
@@ -112,12 +117,12 @@ class Certificate(
     label_fingerprint = s.CharField(source="look.fingerprint")
     look = s.IntegerField(source="look.number")
     level = s.FloatField(source="look.level")
+    ended = Ended(allow_null=True, help_text="Why it no longer holds; null: it does.")
     out_of_date = s.BooleanField(source="look.is_out_of_date", help_text="Its look is, and so is the certificate.")
     decision = FreeObject(
         source="look.decision",
         allow_null=True,
-        help_text="What the judge might do by the look, and why; null: it is out of date. Whether that still holds the "
-        "gate says.",
+        help_text="What the judge might do by the look, and why; null: it is out of date.",
     )
     conditions = Condition(many=True, help_text="What the decision rests on.")
     rests_on = FreeObject(allow_null=True, help_text=f"Of the look's result: {', '.join(_RESTS_ON)}.")
@@ -135,6 +140,10 @@ class Certificate(
     error = Estimate(source="look.result.error", help_text="The share of wrong decisions.")
     created_at = Moment()
     created_by = s.CharField(source="created_by.username", allow_null=True)
+
+    def get_ended(self, certificate: models.Certificate) -> dict[str, str] | None:
+        ended = decision_read.ended_of(certificate)
+        return None if ended is None else dict(zip(("code", "reason"), ended, strict=True))
 
     def get_conditions(self, certificate: models.Certificate) -> list[decision_read.Condition]:
         return decision_read.conditions_of(certificate.look)

@@ -139,7 +139,7 @@ class EndpointChange(EndpointShared, required=""):
 
 
 class NewEndpoint(EndpointChange, required="name base_url"):
-    name = s.CharField(help_text="Small letters, digits, “-” and “_”. It stays.")
+    name = s.CharField(help_text="Small letters, digits, “-” and “_”. Can’t be changed later.")
 
 
 class TrialRequest(Shape, required=""):

@@ -111,6 +111,22 @@ def standings_of(judge: Judge) -> list[Standing]:
     ]
 
 
+def ended_of(certificate: Certificate) -> tuple[str, str] | None:
+    """Why the certificate has ended, as `Standing` has it, also where a later one took its place."""
+    look = certificate.look
+    found = standing_of(
+        project=look.criterion.project,
+        criterion_key=look.criterion.key,
+        judge_name=look.judge.name,
+        dimension=look.dimension,
+    )
+    assert found.certificate is not None
+    if found.certificate == certificate:
+        return found.ended
+    said = _("Certificate %(later)s took the place of certificate %(n)s.")
+    return "replaced", said % {"later": found.certificate.number, "n": certificate.number}
+
+
 @dataclass(frozen=True, slots=True)
 class Ruling:
     """What rules a judge version once it was looked at: the decision of its latest look, with what the look keeps of

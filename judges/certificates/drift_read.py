@@ -21,6 +21,7 @@ from annotate.core.blindness import SYSTEM
 from annotate.core.scales import Value
 from annotate.core.text_tables import figure
 from annotate.core.units import without_abstentions
+from annotate.labels.anchored_read import without_anchored
 from annotate.labels.read import counting_labels, latest_per_rater
 from annotate.labels.settled_read import HOLDING, STANDING, unsettled_units, waiting_labels
 from annotate.models import Criterion, Label, Verdict
@@ -154,6 +155,7 @@ def _touched(certificate: Certificate) -> list[tuple[int, str]]:
     since, criterion = certificate.created_at, certificate.look.criterion
     labels = counting_labels().filter(Q(updated_at__gt=since) | Q(task__submitted_at__gt=since), criterion=criterion)
     verdicts = without_abstentions(Verdict.objects.filter(criterion=criterion, updated_at__gt=since))
+    labels, verdicts = without_anchored(labels, criterion), without_anchored(verdicts, criterion)
     return [
         *labels.order_by().values_list("sample_id", "sample__external_id").distinct(),
         *verdicts.order_by().values_list("sample_id", "sample__external_id").distinct(),

@@ -16,6 +16,7 @@ from annotate.core.scales import Value, normalise
 from annotate.models import Criterion, Project, Sample, Verdict
 from annotate.models.label import DECIDED_METHODS, VerdictState
 from annotate.verdicts.ratings_read import UnitKey
+from annotate.verdicts.units_read import UnitOn
 from judges.core.locked_read import locked
 from judges.models import Judge, JudgeVersion, Run, Score, ScoreStatus, VersionState
 
@@ -74,6 +75,9 @@ _METRICS = {
     ),
 }
 
+# Of a kind of parts the built-in criterion whose labels add up to such metrics.
+BUILT_IN = {kind: metrics.built_in for kind, metrics in _METRICS.items()}
+
 
 def judge_scores(
     criterion: Criterion, judge_name: str | None = None, *, reader: Reader
@@ -98,8 +102,7 @@ def judge_scores(
             )
         judges = judges.filter(name=judge_name)
     current, earlier = [], []
-    for candidates in _series_by_judge(_scores_against(criterion).filter(version__judge__in=judges)):
-        own = [candidate for candidate in candidates if candidate[1] == criterion.key] or candidates
+    for own in _compared(criterion, _scores_against(criterion).filter(version__judge__in=judges)):
         latest = max(version.number for version, _ in own)
         now = [one for one in own if one[0].number == latest]
         before = [one for one in reversed(own) if one[0].number != latest]
@@ -121,6 +124,39 @@ def whole_scores(
         for candidates in _series_by_judge(offered)
         for version, dimension in candidates
         if version == candidates[-1][0]
+    ]
+
+
+@dataclass(frozen=True, slots=True)
+class Series:
+    """What one version of a judge says under one name. of_whole: of samples as a whole, where the criterion asks about
+    their parts."""
+
+    version: JudgeVersion
+    dimension: str
+    of_whole: bool
+
+
+def series_for(criterion: Criterion, judge_name: str, metric: str | None = None) -> Series | None:
+    """Where the judge's latest word on the criterion stands; None: it said nothing of it. metric: what the criterion's
+    units are to add up to, which a judge may also have said of samples as a whole."""
+    of_judge = {"version__judge__name": judge_name}
+    for own in _compared(criterion, _scores_against(criterion).filter(**of_judge)):
+        latest = max(own, key=lambda one: one[0].number)[0]
+        return Series(latest, next(dimension for version, dimension in own if version == latest), of_whole=False)
+    names = _METRICS[criterion.unit].names if criterion.unit in _METRICS else {}
+    for candidates in _series_by_judge(_on_whole(criterion).filter(**of_judge)):
+        for version, dimension in reversed(candidates):
+            if dimension == criterion.key or names.get(dimension) == metric:
+                return Series(version, dimension, of_whole=True)
+    return None
+
+
+def _compared(criterion: Criterion, scores: QuerySet[Score]) -> list[list[tuple[JudgeVersion, str]]]:
+    """As `_series_by_judge`: of each judge those under the criterion's key, or, without any such, all."""
+    return [
+        [candidate for candidate in candidates if candidate[1] == criterion.key] or candidates
+        for candidates in _series_by_judge(scores)
     ]
 
 
@@ -345,3 +381,21 @@ def judges_on(verdict: Verdict, *, reader: Reader) -> list[JudgeSaid]:
         .order_by("version__judge__name", "version__number")
     )
     return [JudgeSaid.of(score) for score in scores]
+
+
+def judges_on_units(project: Project, units: Collection[UnitOn], *, reader: Reader) -> dict[UnitOn, list[JudgeSaid]]:
+    """What each judge's latest version says of each of these units on its criterion, in the order of the judges' names;
+    nothing of samples that the reader still has to label or decide, nor what nobody may know before a look."""
+    samples = {sample for sample, _unit, _key in units}
+    scores = (
+        Score.objects.filter(OF_KEPT, sample__in=samples, dimension__in={key for *_, key in units}, repeat=0)
+        .select_related("version__judge")
+        .order_by("version__judge__name", "-version__number")
+    )
+    hidden = locked(project, samples, reader=reader)
+    found: dict[UnitOn, dict[str, JudgeSaid]] = {unit: {} for unit in units}
+    for score in without_judges_held_back(scores, reader=reader):
+        unit = (score.sample_id, score.unit, score.dimension)
+        if unit in found and not hidden.hides(score.sample_id, score.dimension):
+            found[unit].setdefault(score.version.judge.name, JudgeSaid.of(score))
+    return {unit: list(said.values()) for unit, said in found.items()}

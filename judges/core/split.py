@@ -10,8 +10,10 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from django.db.models import Exists, OuterRef
+from django.utils.translation import gettext as _
 
 import alignment
+from annotate.core.errors import Conflict
 from annotate.labels.read import counting_labels
 from annotate.models import Criterion
 from annotate.projects.read import rated_criteria
@@ -51,6 +53,25 @@ def divide(criterion: Criterion, strata: Mapping[str, bool]) -> dict[str, bool]:
         # Read again: where two processes did this at once, the first one's side counts.
         found = _sides(criterion)
     return _of_samples(strata, group_of, found)
+
+
+def keep_for_systems(criterion: Criterion, names: Collection[str]) -> None:
+    """Puts the groups of these samples on the side of systems, for good. Raises Conflict when one is dev or test: what
+    is labelled there tunes or measures judges."""
+    group_of = groups_of(criterion.project, names)
+    groups = {group_of.get(name, name) for name in names}
+    GroupSide.objects.bulk_create(
+        (
+            GroupSide(project_id=criterion.project_id, criterion_key=criterion.key, group=group, side=Side.SYSTEMS)
+            for group in sorted(groups - _sides(criterion).keys())
+        ),
+        batch_size=5000,
+        ignore_conflicts=True,
+    )
+    found = _sides(criterion)
+    if any(found[group] != Side.SYSTEMS for group in groups):
+        said = _("Some of these samples came to the dev or the test set of “%(criterion)s” meanwhile. Try again.")
+        raise Conflict("came_to_a_side", said % {"criterion": criterion.key})
 
 
 def as_divided(criterion: Criterion, strata: Mapping[str, bool]) -> dict[str, bool]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, contextmanager
 from dataclasses import replace
 from decimal import Decimal
@@ -91,9 +91,22 @@ class Client:
 
 @contextmanager
 def open_client(endpoint: Endpoint, *, door: Door | None = None, at_most: float | None = None) -> Iterator[Client]:
-    """A client of the endpoint as it is now. door: instead of the endpoint's own. at_most: seconds that a request may
-    take, when the endpoint's own limit is longer. Raises StopRun when its key is not available, or its address can't be
-    read; whether it may be reached is checked at each connection."""
+    """A client of the endpoint as it is now; as `open_transport`."""
+    with open_transport(endpoint, door=door, at_most=at_most) as (transport, redact):
+        yield Client(endpoint, transport, redact)
+
+
+@contextmanager
+def open_transport(
+    endpoint: Endpoint,
+    *,
+    door: Door | None = None,
+    at_most: float | None = None,
+    headers: Mapping[str, str] | None = None,
+) -> Iterator[tuple[EndpointTransport, Redaction]]:
+    """What sends to the endpoint as it is now, and what takes its key out of replies. door: instead of the endpoint's
+    own. at_most: seconds that a request may take, when the endpoint's own limit is longer. Raises StopRun when its key
+    is not available, or its address can't be read; whether it may be reached is checked at each connection."""
     # httpcore2 and the certificates take a while to load, which would slow the start of every web process.
     from judges.endpoints.transport import EndpointTransport
 
@@ -107,9 +120,10 @@ def open_client(endpoint: Endpoint, *, door: Door | None = None, at_most: float 
         key,
         door=door or door_of(endpoint),
         seconds=endpoint.timeout_seconds if at_most is None else min(at_most, endpoint.timeout_seconds),
+        headers=headers,
     )
     with closing(transport):
-        yield Client(endpoint, transport, Redaction(key))
+        yield transport, Redaction(key)
 
 
 def cost_of(

@@ -23,6 +23,8 @@ LONGEST_KEY = 500
 FEWEST_LETTERS = 8
 # Four characters of a shorter key would give away too much.
 SHOWN_FROM = 16
+# In the value of a header: where the key stands instead of in Authorization.
+KEY_PLACE = "{{key}}"
 HOSTS_SUFFIX = "_HOSTS"
 _VARIABLE = re.compile(r"JUDGE_KEY_[A-Z0-9_]{1,80}")
 

@@ -11,7 +11,7 @@ import logging
 import time
 import zlib
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager
 from http import HTTPStatus
 
@@ -21,7 +21,7 @@ from django.utils.translation import gettext as _
 from judges.endpoints.addresses import AddressRefused, Target
 from judges.endpoints.calls import BadRequest, CallFailed, StopRun, TryLater
 from judges.endpoints.door import Door
-from judges.endpoints.keys import Secret
+from judges.endpoints.keys import KEY_PLACE, Secret
 from judges.endpoints.pinned import Deadline, PinnedBackend
 from judges.models import ScoreStatus
 
@@ -39,11 +39,20 @@ class EndpointTransport:
     """Sends to `target` alone. Safe to use from several threads.
 
     A request waits at the door for its turn; from then on it may take `seconds`. Building and reading one need no place
-    inside.
+    inside. headers: further ones; where one of them has KEY_PLACE, the key is sent there, and nowhere else.
     """
 
-    def __init__(self, target: Target, key: Secret | None, *, door: Door, seconds: float) -> None:
+    def __init__(
+        self,
+        target: Target,
+        key: Secret | None,
+        *,
+        door: Door,
+        seconds: float,
+        headers: Mapping[str, str] | None = None,
+    ) -> None:
         self._target, self._key = target, key
+        self._own_headers = dict(headers or {})
         self._door, self._seconds = door, seconds
         self._deadline = Deadline()
         self._ssl = httpcore2.default_ssl_context() if target.scheme == "https" else None
@@ -127,8 +136,11 @@ class EndpointTransport:
         if content:
             headers.append((b"Content-Type", b"application/json"))
             headers.append((b"Content-Length", str(len(content)).encode()))
-        if self._key is not None:
-            headers.append((b"Authorization", b"Bearer " + self._key.reveal().encode()))
+        key = "" if self._key is None else self._key.reveal()
+        own = self._own_headers.items()
+        headers += [(name.encode(), value.replace(KEY_PLACE, key).encode()) for name, value in own]
+        if key and not any(KEY_PLACE in value for _name, value in own):
+            headers.append((b"Authorization", b"Bearer " + key.encode()))
         return headers
 
     def close(self) -> None:
@@ -185,7 +197,7 @@ def _trouble(status: int, headers: dict[str, str]) -> CallFailed | StopRun:
         return TryLater(ScoreStatus.ERROR, words, retry_after(headers), may_be_paid=is_late)
     if status == HTTPStatus.NOT_FOUND:
         return CallFailed(
-            ScoreStatus.ERROR, _("Address or model not found at the endpoint (404). Check the base URL and the model.")
+            ScoreStatus.ERROR, _("Not found at the endpoint (404). Check the base URL, and the model or the path.")
         )
     is_bad = status in (HTTPStatus.BAD_REQUEST, HTTPStatus.UNPROCESSABLE_ENTITY)
     words = _("The endpoint rejected the request (%(status)d).") % {"status": status}

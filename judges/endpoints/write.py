@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 
 import orjson
 from django.db import transaction
+from django.db.models import ProtectedError
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
@@ -108,7 +109,7 @@ def change_endpoint(
 
 
 def delete_endpoint(*, endpoint: Endpoint, actor: User | None = None) -> None:
-    """Raises Conflict while versions of judges use it: their scores came from there."""
+    """Raises Conflict while versions of judges use it, as their scores came from there, or another app does."""
     with transaction.atomic():
         endpoint = Endpoint.objects.select_for_update(of=("self",)).select_related("project").get(pk=endpoint.pk)
         versions = endpoint.versions.count()
@@ -120,7 +121,13 @@ def delete_endpoint(*, endpoint: Endpoint, actor: User | None = None) -> None:
                 versions=versions,
             )
         note(actor=actor, action="endpoint.deleted", subject=endpoint.name, project=endpoint.project)
-        endpoint.delete()
+        try:
+            endpoint.delete()
+        except ProtectedError:
+            raise Conflict(
+                "endpoint_in_use",
+                _("“%(name)s” can’t be deleted: a system is asked there.") % {"name": endpoint.name},
+            ) from None
 
 
 def rotate_stored_keys() -> tuple[int, list[Endpoint]]:

@@ -108,7 +108,7 @@ class ScoreImporter(Importer):
 
     @classmethod
     def preview_mapping(
-        cls, columns: list[str], rows: list[dict[str, Any]], chosen: Mapping[str, str]
+        cls, project: Project, columns: list[str], rows: list[dict[str, Any]], chosen: Mapping[str, str]
     ) -> dict[str, str]:
         mapping = SCORE_FIELDS.resolve(columns, chosen)
         return {**mapping, **dict.fromkeys(metric_columns(columns, rows, chosen), "score")}

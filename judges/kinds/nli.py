@@ -60,7 +60,7 @@ def _labels(config: Mapping[str, Any]) -> dict[int, str]:
     """The model's classes. Raises NoModel when it has no names for them."""
     named = config.get("id2label")
     if not isinstance(named, dict) or not all(str(key).isdecimal() for key in named):
-        raise NoModel(_("The model doesn't name its classes (id2label), so it is none that tells entailment."))
+        raise NoModel(_("The model doesn’t name its classes (id2label), so it can’t be used for entailment."))
     return {int(key): str(label) for key, label in named.items()}
 
 

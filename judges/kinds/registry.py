@@ -21,7 +21,7 @@ def kind_named(key: str) -> Kind:
     if key not in _PLACES:
         raise Invalid(
             "kind_not_runnable",
-            _("Judges of the kind “%(kind)s” can't be run here. Those that can: %(known)s.")
+            _("Judges of the kind “%(kind)s” can’t be run here. Those that can: %(known)s.")
             % {"kind": key[:80], "known": ", ".join(_PLACES)},
         )
     kind: Kind = import_module(_PLACES[key]).KIND

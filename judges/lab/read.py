@@ -20,6 +20,7 @@ from annotate.core.blindness import SYSTEM, Reader, require_figures_of_many, sam
 from annotate.core.rows import fetch_one, first_or_raise
 from annotate.core.scales import Value
 from annotate.core.units import without_abstentions
+from annotate.labels.anchored_read import anchored_samples
 from annotate.labels.read import counting_labels, latest_per_rater, undecided_labels
 from annotate.labels.settled_read import HOLDING, STANDING, unsettled_units, waiting_labels
 from annotate.models import Criterion, Label, Sample, Verdict
@@ -75,8 +76,9 @@ class OnDev:
 
 def on_dev(criterion: Criterion, names: Collection[str], *, reader: Reader) -> OnDev:
     """What people said, on the criterion, of those of the samples that are dev. Nothing is read of any other that
-    is named: a sample of the test half, or one that has no side yet."""
-    dev = {sample.external_id: sample for sample in samples_named(criterion.project, dev_names(criterion, names))}
+    is named: a sample of the test half, one that has no side yet, or one that was labelled with proposals."""
+    named = samples_named(criterion.project, dev_names(criterion, names))
+    dev = {sample.external_id: sample for sample in named.exclude(pk__in=anchored_samples(criterion))}
     keys = [sample.pk for sample in dev.values()]
     here = {"criterion": criterion, "sample__in": keys}
     labels = counting_labels().filter(**here).select_related("rater", "sample")
@@ -216,11 +218,7 @@ def trial_figures(trial: Trial, *, reader: Reader) -> Found:
         reference, said[0], said[1], (title_of(sides[0]), title_of(sides[1])), MOST_UNITS
     )
     people = reference.labels() if reference.passing is None else reference.positive
-    codes = {value: code for code, value in enumerate(dict.fromkeys(people.values()))}
-    groups = reference.clusters(people)
-    caveat = alignment.interval_caveat(
-        clusters=len(set(groups)), rarer=alignment.rarer_samples([codes[value] for value in people.values()], groups)
-    )
+    caveat = alignment.interval_caveat(clusters=len(set(reference.clusters(people))))
     blind = {name for name, sample in dev.samples.items() if sample.pk in held_back}
     rows = {name: [row for row in figures[name] if row["sample"] not in blind] for name in ("flipped", "changed")}
     return Found(

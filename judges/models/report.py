@@ -149,13 +149,16 @@ class Look(Created):
 class Certificate(Created):
     """What may be relied on: this judge version at this threshold, as one look at test measured it. Never changed.
 
-    judge_hash: of the judge version's configuration, so that another prompt under the same name is noticed.
+    judge_hash: of the judge version's configuration, so that another prompt under the same name is noticed. noted_end:
+    the code of why it has ended, as the audit log last said it; "" while it holds. Only judges.certificates.watch reads
+    and writes it: whether the certificate holds now, judges.certificates.decision_read works out.
     """
 
     project = models.ForeignKey("annotate.Project", on_delete=models.PROTECT, related_name="certificates")
     number = models.PositiveIntegerField()
     look = models.OneToOneField(Look, on_delete=models.PROTECT, related_name="certificate")
     judge_hash = models.CharField(max_length=64)
+    noted_end = models.CharField(max_length=60, blank=True, default="", db_default="")
 
     class Meta:
         ordering = ["-number"]

@@ -1,1 +1,1 @@
-"""Claims that a judge's model proposes: looked at by people, and taken over by them."""
+"""What judges propose: claims, which people look at and take over, and values, which annotators verify."""

@@ -14,6 +14,7 @@ from django.utils.translation import gettext as _
 from annotate.core.errors import Invalid
 from annotate.core.texts import is_storable
 from annotate.models import Project, Sample
+from annotate.projects.read import work_batches
 from annotate.samples.read import of_samples, samples_keyed, samples_named
 from judges.core.split import drawn
 from judges.models import JudgeVersion, Run, RunState, Score, ScoreStatus
@@ -36,7 +37,7 @@ def check_scope(project: Project, scope: Any) -> dict[str, Any]:
     if how == "all" and what is True:
         return {"all": True}
     if how == "batch" and type(what) is int:
-        if not project.batches.filter(number=what).exists():
+        if not work_batches(project).filter(number=what).exists():
             raise Invalid("unknown_batch", _("Batch %(number)s not found in this project.") % {"number": what})
         return {"batch": what}
     if how == "samples" and isinstance(what, list):

@@ -135,6 +135,30 @@ _TELL_SECONDS = 0.5
 MANY_REFUSED = 50
 
 
+class Refusals:
+    """Requests in a row that failed in the same words, each kind of them counted by itself. Safe to use from several
+    threads."""
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._rows: dict[str, tuple[str, int]] = {}
+
+    def came(self, kind: str) -> None:
+        with self._lock:
+            self._rows.pop(kind, None)
+
+    def failed(self, kind: str, detail: str) -> tuple[str, str] | None:
+        """Why to stop, once there were too many."""
+        with self._lock:
+            before, row = self._rows.get(kind, ("", 0))
+            row = row + 1 if detail == before else 1
+            self._rows[kind] = (detail, row)
+        if row < MANY_REFUSED:
+            return None
+        words = _("%(n)s requests in a row failed: %(detail)s")
+        return "refused", words % {"n": MANY_REFUSED, "detail": detail}
+
+
 class OpenRun:
     """What all threads need of a run.
 
@@ -161,7 +185,7 @@ class OpenRun:
         self._opened = time.monotonic()
         self._done: deque[tuple[float, int]] = deque()
         self._told = -_TELL_SECONDS
-        self._refused: dict[str, tuple[str, int]] = {}
+        self._refusals = Refusals()
 
     def stop(self, code: str, message: str) -> None:
         with self._lock:
@@ -171,21 +195,13 @@ class OpenRun:
 
     def came(self, model: str) -> None:
         """A reply of that model came."""
-        with self._lock:
-            self._refused.pop(model, None)
+        self._refusals.came(model)
 
     def refused(self, model: str, detail: str) -> None:
         """A request brought no reply, and trying again would bring none: an endpoint that knows no such model says so a
         hundred thousand times. By model, since a judge that asks two may get on with one of them."""
-        with self._lock:
-            before, row = self._refused.get(model, ("", 0))
-            row = row + 1 if detail == before else 1
-            self._refused[model] = (detail, row)
-        if row >= MANY_REFUSED:
-            self.stop(
-                "refused",
-                _("%(n)s requests in a row failed: %(detail)s") % {"n": MANY_REFUSED, "detail": detail},
-            )
+        if (stop := self._refusals.failed(model, detail)) is not None:
+            self.stop(*stop)
 
     def close(self) -> None:
         self.is_open = False

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from typing import Protocol
 
 from django.db import Error, OperationalError, connection, transaction
 from django.db.models import QuerySet
@@ -18,8 +19,16 @@ from judges.models import Run, RunPurpose, RunState
 
 # The first of the two numbers of an advisory lock; the second is the primary key.
 _CLASSES = {"endpoint": 1_905_001, "run": 1_905_002}
-# Of a question that two places may have; the second number is its hash. 3 and 4 are annotate.core.advisory's.
+# Of a question that two places may have; the second number is its hash. 3 and 4 are annotate.core.advisory's, 6 is
+# systems.core.asking_place's.
 QUESTION = 1_905_005
+
+
+class Lockable(Protocol):
+    """What one process works at at a time. lock: the two numbers of its advisory lock."""
+
+    @property
+    def lock(self) -> tuple[int, int]: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +69,7 @@ def place_of(run: Run) -> Place:
 
 
 @contextmanager
-def held(place: Place, *, patience: float = 0.0) -> Iterator[bool]:
+def held(place: Lockable, *, patience: float = 0.0) -> Iterator[bool]:
     """Whether this process is the one that works there. patience: seconds to wait until another one is gone."""
     is_ours = _wait_for(place, patience) if patience else _try(place)
     try:
@@ -74,14 +83,14 @@ def held(place: Place, *, patience: float = 0.0) -> Iterator[bool]:
                 connection.close()  # the lock is gone with the session
 
 
-def _try(place: Place) -> bool:
+def _try(place: Lockable) -> bool:
     with connection.cursor() as cursor:
         cursor.execute("SELECT pg_try_advisory_lock(%s::int, %s::int)", place.lock)
         (is_ours,) = cursor.fetchone()
     return bool(is_ours)
 
 
-def _wait_for(place: Place, patience: float) -> bool:
+def _wait_for(place: Lockable, patience: float) -> bool:
     try:
         with transaction.atomic(), connection.cursor() as cursor:
             cursor.execute("SELECT set_config('lock_timeout', %s, true)", [f"{1000 * patience:.0f}ms"])
@@ -93,7 +102,7 @@ def _wait_for(place: Place, patience: float) -> bool:
     return True
 
 
-def is_held(place: Place) -> bool:
+def is_held(place: Lockable) -> bool:
     """Whether a process works there."""
     with connection.cursor() as cursor:
         cursor.execute(

@@ -52,6 +52,9 @@ def others_wait() -> bool:
         return False
 
 
+# Of a message that comes again: the worker that had it before is dead, as a rule, and the database may need a moment to
+# see that, and to let the place go.
+PATIENCE_SECONDS = 5.0
 # After so long it makes room if others wait: an import must not wait for a run of an hour.
 SLICE_SECONDS = 15.0
 # And from then on it looks this often whether any do.

@@ -169,10 +169,14 @@ def shared_project(name: str, *, unit: str, passes: Mapping[str, list[Any]]) -> 
         scores.setdefault((row["judge"], row["dimension"]), []).append((row["sample_id"], row["unit"], row["score"]))
     for (judge, dimension), judged in scores.items():
         add_judge(project, judge, samples, judged, dimension=dimension)
-    # As an import does: thousands of rows, of which the planner knows nothing.
-    with connection.cursor() as cursor:
-        cursor.execute("ANALYZE annotate_sample, annotate_label, judges_score")
+    tell_the_planner()
     return project
+
+
+def tell_the_planner() -> None:
+    """Of rows that were written in bulk: as an import does, and else only autovacuum, at any time."""
+    with connection.cursor() as cursor:
+        cursor.execute("ANALYZE annotate_sample, annotate_label, annotate_labelevent, annotate_task, judges_score")
 
 
 def settle_all(project: Project) -> None:
@@ -232,4 +236,5 @@ def clicked_world(world: World) -> Batch:
     batch = make_batch(world.project, [world.chen], criteria=[grade], samples=names[90:], overlap=1)
     for task in Task.objects.filter(batch=batch).select_related("annotator", "sample", "batch"):
         finish(task, grade=5)
+    tell_the_planner()
     return batch

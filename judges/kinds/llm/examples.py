@@ -14,6 +14,7 @@ from django.utils.translation import gettext as _
 from annotate.core.errors import Invalid
 from annotate.core.scales import normalise
 from annotate.core.units import has_unit, parse_unit, without_abstentions
+from annotate.labels.anchored_read import without_anchored
 from annotate.labels.settled_read import HOLDING, STANDING
 from annotate.models import Criterion, Sample, Verdict
 from annotate.models.sample import UNIT_PATTERN
@@ -83,7 +84,7 @@ def _draw(fields: Fields, criterion: Criterion, count: int, seed: int, shown: Se
 def _in_turn(criterion: Criterion, seed: int) -> Iterator[tuple[int, str, Any]]:
     """(sample, unit, value) of the settled units on dev, the values in turn; those of each value in an order drawn by
     the seed, which is the same in every installation."""
-    verdicts = without_abstentions(Verdict.objects.filter(criterion=criterion))
+    verdicts = without_anchored(without_abstentions(Verdict.objects.filter(criterion=criterion)), criterion)
     settled = verdicts.alias(standing=STANDING).filter(standing__in=HOLDING).order_by()
     rows = list(settled.values_list("sample", "sample__external_id", "unit", "value"))
     # What is on test, or on no side yet and may get onto test, is never shown.

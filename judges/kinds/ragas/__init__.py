@@ -31,7 +31,7 @@ def installed_version() -> str | None:
 
 def how_to_install() -> str:
     return _(
-        "The RAGAS library isn't installed here. “make run WITH=ragas” installs it; the Docker image takes WITH=ragas "
+        "The RAGAS library isn’t installed here. “make run WITH=ragas” installs it; the Docker image takes WITH=ragas "
         "as a build argument."
     )
 

@@ -26,7 +26,7 @@ CRITERION = "support"
 
 
 class Command(OneLineCommand):
-    help = "Has the worker make the demo's report, prints its judges and the demo's logins."
+    help = "Have the worker make the demo's report; print its judges and the demo's logins."
 
     def handle(self, *args: Any, **options: Any) -> None:
         criterion = criterion_named(project_named(DEMO_SLUG), CRITERION)

@@ -26,7 +26,7 @@ class Command(OneLineCommand):
         look = look_at_test(criterion=criterion, judge_name=options["judge"], dimension=options["dimension"])
         certificate = issue_certificate(look=look) if options["certify"] else None
         self.stdout.write(
-            f"Look {look.number} with “{look.judge.name}” at the test half of “{criterion.key}”: "
+            f"Test evaluation {look.number} of “{look.judge.name}” on “{criterion.key}”: "
             f"{decision_sentence(look.result['decision'])}"
         )
         if certificate is not None:

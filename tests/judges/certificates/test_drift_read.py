@@ -17,12 +17,14 @@ from annotate.batches.draws_read import drawn_samples
 from annotate.batches.steps import count_single_labels
 from annotate.core.errors import Conflict
 from annotate.models import Criterion, Label, Project, Sample, Task, User
+from annotate.projects.notices_read import notices
 from annotate.projects.write import set_member
 from judges.api import certificates_serializers as shapes
 from judges.certificates.apply import apply_certificate
 from judges.certificates.decision_read import standing_of
 from judges.certificates.drift_read import drift_of, drift_sentence
 from judges.certificates.gate import gate, gate_markdown
+from judges.certificates.watch import look_for_ends
 from judges.certificates.write import issue_certificate, look_at_test
 from judges.core import scores_read as scores
 from judges.models import Certificate, Look
@@ -311,3 +313,12 @@ def test_what_can_not_be_watched(certificate: Certificate) -> None:
     assert drift_sentence(drift_of(fresh)) == (
         "Drift is not monitored: the certified error rate has no upper bound below 1."
     )
+
+
+def test_drift_is_told_to_admins(grade: Criterion, certificate: Certificate) -> None:
+    admin = User.objects.create_user("alma")
+    set_member(project=grade.project, user=admin, role="admin")
+    audit(grade, [place % 5 in (1, 3) for place in range(80)])
+    arrive(grade, "n", certificate.created_at + timedelta(days=1))
+    look_for_ends()
+    assert [(one.kind, one.name, one.key) for one in notices(admin)] == [("drifted", "good", "grade")]

@@ -166,7 +166,7 @@ def test_a_certificate_says_everything(grade: Criterion) -> None:
     said, result = shapes.Certificate.show(certificate), certificate.look.result
     assert set(said) == {
         "number", "criterion", "criterion_version", "judge", "judge_version", "judge_hash", "dimension",
-        "label_fingerprint", "look", "level", "out_of_date", "decision", "conditions", "rests_on", "threshold",
+        "label_fingerprint", "look", "level", "ended", "out_of_date", "decision", "conditions", "rests_on", "threshold",
         "higher_is_better", "calibrator", "cutpoints", "region", "kappa", "tpr", "tnr", "confusion", "error",
         "created_at", "created_by",
     }  # fmt: skip
@@ -250,9 +250,7 @@ def test_commands(project: Project) -> None:
     with pytest.raises(CommandError, match="has no certificate"):
         call_command("gate", *where, "--min-kappa", "0.2", stdout=out)
     call_command("look", *where, "--certify", stdout=out)
-    assert (
-        "Look 1 with “good” at the test half of “grade”: May decide together with a person. Kappa is" in out.getvalue()
-    )
+    assert "Test evaluation 1 of “good” on “grade”: May decide together with a person. Kappa is" in out.getvalue()
     assert "Certificate 1." in out.getvalue()
     out = StringIO()
     call_command("gate", *where, "--min-kappa", "0.2", "--format", "json", stdout=out)

@@ -105,7 +105,7 @@ def test_replies_and_commands_count_over_judges(project: Project) -> None:
     assert [one["number"] for one in client.get(url).json()["results"]] == [2, 1]
     out = StringIO()
     call_command("look", project.slug, "--criterion", "grade", "--judge", "other", stdout=out)
-    assert "Look 2 with “other”" in out.getvalue()
+    assert "Test evaluation 2 of “other”" in out.getvalue()
 
 
 def test_a_look_at_another_judge_outdates_nothing(project: Project, grade: Criterion) -> None:

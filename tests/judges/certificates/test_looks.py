@@ -164,7 +164,7 @@ def test_the_region_and_the_decision_follow_from_the_figures() -> None:
     assert region["false_fails"]["high"] <= 0.1
     assert good.result["decision"]["verdict"] == "alone_in_region"
     assert good.result["decision"]["part"] == "test"
-    assert "Can be decided automatically" in region_in_words(region, True)
+    assert "It passes scores of" in region_in_words(region, True)
 
     bad = look_at_test(criterion=noisy_project("bad", noise=100).criteria.get(), judge_name="judge")
     assert bad.result["region"]["distance"] is None
@@ -261,10 +261,10 @@ def test_words() -> None:
         "inside": {"value": 0.4}, "reason": None,
     }  # fmt: skip
     assert region_in_words(region, True).startswith(
-        "Can be decided automatically: pass at 0.75 or more, fail at 0.25 or less. Of what annotators fail there it "
-        "passes at most 4.0%, of what they pass it fails at most 7.0%. 40.0% of all units on the test set lie there"
+        "It passes scores of 0.75 or more and fails those of 0.25 or less. Of what annotators fail there it passes at "
+        "most 4.0%, of what they pass it fails at most 7.0%. 40.0% of all units on the test set lie there"
     )
     assert region_in_words(region, False).startswith(
-        "Can be decided automatically: pass at 0.25 or less, fail at 0.75 or more."
+        "It passes scores of 0.25 or less and fails those of 0.75 or more."
     )
-    assert region_in_words({**region, "distance": 0}, True).startswith("All scores can be decided automatically.")
+    assert region_in_words({**region, "distance": 0}, True).startswith("It decides every score.")

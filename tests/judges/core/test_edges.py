@@ -312,7 +312,7 @@ def test_neither_numbers_nor_passes() -> None:
     judged(project, samples, lambda place: place, unit="claim:0", dimension="support")
     _, row = against(support)
     assert reasons(row, "spearman", "kendall", "pearson") == {
-        "the criterion's values are no numbers, and none of them counts as pass"
+        "the criterion’s values are no numbers, and none of them counts as pass"
     }
 
 

@@ -305,7 +305,7 @@ def read_everything(browser: Browser) -> None:
     """Every page and every answer there is, of every judge, run and endpoint."""
     sample = Project.objects.get(slug="desk").samples.order_by("pk")[4]
     common = {"slug": "desk", "key": "grade", "sample_id": sample.pk, "number": 1, "step": "x", "start": "llm"}
-    common |= {"form": "zip"}
+    common |= {"form": "zip", "image_name": "0" * 32}
     several: dict[str, list[Any]] = {
         "judge_id": list(Judge.objects.exclude(kind="imported").values_list("pk", flat=True)),
         "run_id": list(Run.objects.exclude(purpose="import").values_list("pk", flat=True)),

@@ -182,7 +182,7 @@ def test_without_the_library() -> None:
     with pytest.raises(Invalid, match="make run WITH=ragas") as found:
         create_judge(project=project, name="j", kind="ragas", config={"metric": "faithfulness", "model": "m"})
     assert not project.judges.exists()
-    assert "isn't installed here" in found.value.message
+    assert "isn’t installed here" in found.value.message
     with (
         pytest.raises(StopRun, match="make run WITH=ragas") as stopped,
         KIND.open(JudgeVersion(config={"ragas_version": VERSION})),

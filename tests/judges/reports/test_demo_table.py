@@ -11,8 +11,8 @@ from django.core.management import CommandError, call_command
 
 from annotate.batches.draws_read import how_labelled
 from annotate.demo import DEMO_LOGINS, DEMO_SLUG
+from judges.demo import create_demo_judges
 from judges.management.commands import demo_table
-from judges.management.commands.load_demo import create_demo_judges
 from judges.models import AlignmentReport, Endpoint, Judge, JudgeVersion, Run, RunPurpose
 from tests.judges.building import make_project
 from tests.processes import Worker

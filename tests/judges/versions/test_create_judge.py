@@ -79,7 +79,7 @@ def test_the_examples_of_the_documentation(run: Any) -> None:
         ({**SPEC, "colour": "red"}, "colour: unknown field. Must be one of: name, kind,"),
         ({"name": "a", "kind": "llm"}, "config: required."),
         ({**SPEC, "name": ""}, "name: must be text of 1 to 200 characters."),
-        ({**SPEC, "kind": "oracle"}, "Judges of the kind “oracle” can't be run here. Those that can: llm,"),
+        ({**SPEC, "kind": "oracle"}, "Judges of the kind “oracle” can’t be run here. Those that can: llm,"),
         ({**SPEC, "endpoint": "second"}, "endpoint: “second” not found in this project. Must be one of main."),
         ({**SPEC, "config": {**SPEC["config"], "model": 5}}, "config.model: Must be text"),
         ({**SPEC, "config": {**SPEC["config"], "template": "x"}}, "config.template: Must be one of: claim_support,"),
