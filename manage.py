@@ -7,6 +7,7 @@ import sys
 
 from django.core.exceptions import ImproperlyConfigured
 from django.core.management import CommandError, execute_from_command_line
+from django.db import OperationalError
 
 from config import embedded, env
 
@@ -18,11 +19,18 @@ WITHOUT_TABLES = {
     "spectacular", "sqlflush", "sqlmigrate", "sqlsequencereset", "squashmigrations",
 }  # fmt: skip
 
+# Of these 1 is an answer; what kept them from being asked is another exit code.
+NOT_ASKED = {"gate": 2, "gate_systems": 3}
 
-def main() -> None:
+
+def asks_for_help(arguments: list[str]) -> bool:
+    """A `--version` behind the command may be the command's own."""
+    return bool({"--help", "-h"} & set(arguments)) or arguments[:1] == ["--version"]
+
+
+def main(command: str) -> None:
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
-    command = sys.argv[1] if len(sys.argv) > 1 else "help"
-    if command in WITHOUT_SERVICES or {"--help", "-h", "--version"} & set(sys.argv[1:]):
+    if command in WITHOUT_SERVICES or asks_for_help(sys.argv[1:]):
         execute_from_command_line(sys.argv)
         return
     linger = env.number("EMBEDDED_LINGER_SECONDS", 60, low=0, high=86_400)
@@ -35,7 +43,9 @@ def main() -> None:
 
 
 if __name__ == "__main__":
+    asked = sys.argv[1] if len(sys.argv) > 1 else "help"
     try:
-        main()
-    except (CommandError, ImproperlyConfigured, embedded.EmbeddedError) as error:
-        sys.exit(f"manage.py: {error}")
+        main(asked)
+    except (CommandError, ImproperlyConfigured, OperationalError, embedded.EmbeddedError) as error:
+        print(f"manage.py: {error}", file=sys.stderr)
+        sys.exit(NOT_ASKED.get(asked, 1))

@@ -62,9 +62,9 @@ answer with the `errors` alone.
 
 ### Long lists
 
-Samples, scores, disputes and reports come in pages: `?limit=` (100 when left out, at most 1000) and `?offset=`. The
-reply is `{"count", "next", "previous", "results"}`, with the addresses of the neighbouring pages or null. Other lists
-come whole, except that of the imports, which is the last hundred.
+Samples, scores, questions, responses, disputes and reports come in pages: `?limit=` (100 when left out, at most 1000)
+and `?offset=`. The reply is `{"count", "next", "previous", "results"}`, with the addresses of the neighbouring pages or
+null. Other lists come whole, except that of the imports, which is the last hundred.
 
 ### Writing twice, and at the same time
 
@@ -84,8 +84,12 @@ _SUBJECTS: dict[str, tuple[str, tuple[str, ...]]] = {
     "Projects": ("Name, guidelines and criteria of what people work on together.", ("projects",)),
     "Criteria": ("What is asked about a claim, a context, an answer.", ("criteria",)),
     "Members": ("Who belongs to a project, and in which role.", ("members", "invites")),
-    "Imports": ("Files of samples, of labels made elsewhere, and of judges' scores.", ("imports",)),
+    "Imports": ("Files of samples, of labels made elsewhere, of judges' scores, and of questions.", ("imports",)),
     "Samples": ("Questions and answers with their contexts, as they were imported.", ("samples", "pipeline")),
+    "Systems": (
+        "Test sets with their questions, versions of the system, where these are asked, and what they said.",
+        ("questions", "sets", "{slug}/versions", "responses", "target", "target-runs"),
+    ),
     "Batches": ("Samples sent to annotators, from draft to closed.", ("batches",)),
     "Work": ("Your own tasks and labels: what the labelling page uses.", ("work", "tasks", "lessons")),
     "Flags": ("What people report about samples, for admins to resolve.", ("flags",)),
@@ -101,18 +105,20 @@ _SUBJECTS: dict[str, tuple[str, tuple[str, ...]]] = {
     ),
     "Judges": ("Automatic metrics, run here or with imported scores, and their versions.", ("judges", "judge")),
     "Runs": ("A judge over a set of samples: what it takes, how far it is, what came of it.", ("runs",)),
-    "Endpoints": ("OpenAI-compatible servers that judges ask.", ("endpoints",)),
+    "Endpoints": ("Servers that judges ask, or where a system is asked.", ("endpoints",)),
     "You": ("How you like to work.", ("me",)),
     "Tokens": ("Keys for programs that ask in your name.", ("tokens",)),
 }
 TAGS = [{"name": name, "description": about} for name, (about, _words) in _SUBJECTS.items()]
+# Judges and criteria have versions of their own, and judges runs.
+_WORD = re.compile(r"\{slug\}/versions|target-runs|\w+|\{\w+\}")
 _SUBJECT_OF = {word: name for name, (_about, words) in _SUBJECTS.items() for word in words}
 
 
 def list_by_subject(result: dict[str, Any], **about: Any) -> dict[str, Any]:
     """Hook of the generator: each operation under the subject that its address names."""
     for path, item in result["paths"].items():
-        words = [word for word in re.findall(r"\w+|\{\w+\}", path) if word in _SUBJECT_OF]
+        words = [word for word in _WORD.findall(path) if word in _SUBJECT_OF]
         for operation in item.values():
             operation["tags"] = [_SUBJECT_OF[words[-1]]]
     return result

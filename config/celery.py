@@ -68,8 +68,10 @@ class Look(bootsteps.StartStopStep):
     def start(self, parent: Any) -> None:
         for task, seconds in (
             ("judges.tasks.look_for_runs", settings.RUNS_LOOK_SECONDS),
+            ("systems.tasks.look_for_runs", settings.RUNS_LOOK_SECONDS),
             ("annotate.tasks.look_for_deletions", settings.DELETIONS_LOOK_SECONDS),
             ("annotate.tasks.look_for_audits", settings.AUDITS_LOOK_SECONDS),
+            ("judges.tasks.look_for_ends", settings.CERTIFICATES_LOOK_SECONDS),
             ("judges.tasks.look_for_reports", settings.REPORTS_LOOK_SECONDS),
         ):
             self._look(task, seconds)

@@ -1,8 +1,8 @@
 """What is answered when a request can't be: a page of the frontend's, or below /api/ an error in the API's one shape.
 
-Neither needs a database. That PostgreSQL is away, restarts, or has no connection left is no fault in our code: it is
-answered 503 with Retry-After, wherever in the request it shows, and logged in a line; the workspace keeps what was
-chosen, and sends it again.
+Neither needs a database, except to know whether a project was deleted while its view was at work. That PostgreSQL is
+away, restarts, or has no connection left is no fault in our code: it is answered 503 with Retry-After, wherever in the
+request it shows, and logged in a line; the workspace keeps what was chosen, and sends it again.
 """
 
 from __future__ import annotations
@@ -10,13 +10,15 @@ from __future__ import annotations
 import sys
 from typing import Any
 
-from django.db import InterfaceError, OperationalError, connection
+from django.core.exceptions import ObjectDoesNotExist
+from django.db import IntegrityError, InterfaceError, OperationalError, connection
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.template import loader
 from django.utils.log import log_response
 from django.views import defaults
 
 from annotate.core.errors import RETRY_SECONDS
+from annotate.models import Project
 
 # Classes of SQLSTATE: connections, transactions that lost against others, resources, locks, and being shut down.
 _PASSING = ("08", "40", "53", "55P03", "57P")
@@ -25,6 +27,8 @@ _PASSING = ("08", "40", "53", "55P03", "57P")
 def server_error(request: HttpRequest) -> HttpResponse:
     """Django calls it while it handles what a view or a middleware raised."""
     error = sys.exception()
+    if error is not None and _is_of_deleted_project(request, error):
+        return _api_error(404, "not_found", "This project was deleted.") if _is_api(request) else _page(404)
     if error is None or not passes(error):
         return _api_error(500, "server_error", "Something went wrong on our side.") if _is_api(request) else _page(500)
     if _is_api(request):
@@ -67,7 +71,7 @@ def other_charset(request: HttpRequest) -> HttpResponse:
 
 
 def no_such_route(request: HttpRequest) -> JsonResponse:
-    message = "There is no such route; /api/docs/ lists them. Addresses end with a slash."
+    message = "Route not found; /api/docs/ lists them all. Addresses end with a slash."
     return _api_error(404, "not_found", message)
 
 
@@ -78,6 +82,14 @@ def passes(error: BaseException) -> bool:
         return code is None or code.startswith(_PASSING)
     # What is said about a cursor of a connection that was lost before.
     return isinstance(error, InterfaceError) and (connection.connection is None or connection.connection.closed)
+
+
+def _is_of_deleted_project(request: HttpRequest, error: BaseException) -> bool:
+    """The view found the project of its address, which was then deleted: what it read or wrote next belongs to none."""
+    match = request.resolver_match
+    if match is None or "slug" not in match.kwargs or not isinstance(error, ObjectDoesNotExist | IntegrityError):
+        return False
+    return not Project.objects.filter(slug=match.kwargs["slug"]).exists()
 
 
 def _is_api(request: HttpRequest) -> bool:

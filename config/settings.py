@@ -135,6 +135,7 @@ INSTALLED_APPS = [
     "csp",
     "annotate",
     "judges",
+    "systems",
     "frontend",
 ]
 
@@ -302,6 +303,8 @@ RUNS_LOOK_SECONDS = 5.0
 DELETIONS_LOOK_SECONDS = 5.0
 # And for audit schedules whose date has come.
 AUDITS_LOOK_SECONDS = 60.0
+# And for certificates that have ended, or hold again.
+CERTIFICATES_LOOK_SECONDS = 300.0
 # And how often for reports that are out of date; so long after the last change they are made anew, or never (0).
 REPORTS_LOOK_SECONDS = 60.0
 REPORTS_AFTER_MINUTES = env.number("REPORTS_AFTER_MINUTES", 5, low=0, high=10_080)

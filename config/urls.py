@@ -21,6 +21,7 @@ urlpatterns = [
         name="api-docs",
     ),
     path("api/", include("judges.api.urls")),
+    path("api/", include("systems.api.urls")),
     path("api/projects/<slug:slug>/reports/<int:number>/download.html", ReportFileView.as_view(), name="report-file"),
     re_path(r"^api/", no_such_route),
     path("", include("frontend.urls")),

@@ -1,0 +1,1 @@
+"""What systems are asked: questions come in from files, and test sets are frozen."""

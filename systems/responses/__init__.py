@@ -1,0 +1,1 @@
+"""What versions of a system said to questions: versions, and their responses."""

@@ -1,0 +1,1 @@
+"""Where a system can be asked: an HTTP endpoint, what is sent to it, and what its replies say."""
