@@ -8,18 +8,34 @@ from frontend.account import views as account
 from frontend.adjudicate import dispute, disputes
 from frontend.adjudicate import guidelines as dispute_guidelines
 from frontend.base.help import document
-from frontend.batches import audits, gold
+from frontend.batches import audits, gold, qualifications
 from frontend.batches import edit as edit_batch
 from frontend.batches import views as batches
-from frontend.data import claims, files, sample_list, samples
+from frontend.data import claims, files, sample_list, samples, saved_views, unit_list
 from frontend.judges import canaries, edit, endpoints, lab, proposals, run_start, runs
 from frontend.judges import views as judges
+from frontend.label import qualification as own_qualification
 from frontend.label import threads
 from frontend.label import views as label
 from frontend.projects import audit, criteria, guidelines, manage, members, resets
 from frontend.projects import views as projects
 from frontend.reports import came, looks, outcomes, planner, share
 from frontend.reports import views as reports
+from frontend.systems import (
+    asking,
+    bands,
+    diagnosis,
+    experiment_form,
+    experiment_questions,
+    experiments,
+    pooling,
+    retrieval,
+    sets,
+    targets,
+    trec_imports,
+    trend,
+    versions,
+)
 
 project_patterns = [
     path("", projects.overview, name="project"),
@@ -37,6 +53,8 @@ project_patterns = [
     path("flags/<int:flag_id>/resolve/", samples.resolve, name="flag-resolve"),
     path("guidelines/", guidelines.guidelines, name="guidelines"),
     path("guidelines/edit/", guidelines.edit, name="guidelines-edit"),
+    path("guidelines/preview/", guidelines.preview, name="guidelines-preview"),
+    path("guidelines/<int:number>/", guidelines.version, name="guidelines-version"),
     path("settings/", projects.settings, name="settings"),
     path("manage/", manage.manage, name="project-manage"),
     path("manage/archive/", manage.archive, name="project-archive"),
@@ -50,13 +68,63 @@ project_patterns = [
     path("adjudicate/<int:verdict_id>/approve/", dispute.approve_unit, name="dispute-approve"),
     path("adjudicate/<int:verdict_id>/return/", dispute.return_label, name="dispute-return"),
     path("samples/", sample_list.samples, name="samples"),
-    path("samples/views/", sample_list.save, name="view-save"),
-    path("samples/views/<int:view_id>/", sample_list.change, name="view-change"),
-    path("samples/views/<int:view_id>/update/", sample_list.update, name="view-update"),
-    path("samples/views/<int:view_id>/delete/", sample_list.delete, name="view-delete"),
+    path("units/", unit_list.units, name="units"),
+    path("views/<int:view_id>/", saved_views.change, name="view-change"),
+    path("views/<int:view_id>/update/", saved_views.update, name="view-update"),
+    path("views/<int:view_id>/delete/", saved_views.delete, name="view-delete"),
+    path("views/<slug:of>/", saved_views.save, name="view-save"),
     path("samples/<int:sample_id>/", samples.sample, name="sample"),
     path("samples/<int:sample_id>/abstention/", samples.abstention, name="abstention"),
     path("samples/<int:sample_id>/claims/", claims.claims, name="claims"),
+    path("systems/", sets.systems, name="systems"),
+    path("systems/import/", sets.import_questions, name="questions-import"),
+    path("systems/import/judgements/", trec_imports.import_qrels, name="qrels-import"),
+    path("systems/import/rankings/", trec_imports.import_run, name="run-import"),
+    path("systems/confirm/", versions.unlinked, name="unlinked"),
+    path("systems/diagnosis/", diagnosis.diagnosis, name="diagnosis"),
+    path("systems/diagnosis/questions/", diagnosis.diagnosis_mapping, name="diagnosis-mapping"),
+    path("systems/diagnosis/<int:response_id>/", diagnosis.diagnosed_response, name="diagnosed-response"),
+    path("systems/sets/<slug:set_name>/", sets.test_set, name="test-set"),
+    path("systems/sets/<slug:set_name>/freeze/", sets.freeze, name="test-set-freeze"),
+    path("systems/sets/<slug:set_name>/<int:number>/", sets.frozen_set, name="frozen-set"),
+    path("systems/sets/<slug:set_name>/<int:number>/retrieval/", retrieval.retrieval, name="retrieval"),
+    path("systems/sets/<slug:set_name>/<int:number>/retrieval/pool/", pooling.pool_documents, name="pool-documents"),
+    path(
+        "systems/sets/<slug:set_name>/<int:number>/retrieval/conflicts/",
+        pooling.conflicts,
+        name="retrieval-conflicts",
+    ),
+    path(
+        "systems/sets/<slug:set_name>/<int:number>/retrieval/<int:version_id>/",
+        retrieval.version_retrieval,
+        name="version-retrieval",
+    ),
+    path("systems/questions/<int:question_id>/", sets.question, name="system-question"),
+    path("systems/versions/<int:version_id>/", versions.version, name="system-version"),
+    path("systems/versions/<int:version_id>/edit/", versions.edit_version, name="system-version-edit"),
+    path("systems/trend/", trend.trend, name="trend"),
+    path("systems/bands/", bands.bands, name="bands"),
+    path("systems/versions/<int:version_id>/target/", targets.target, name="version-target"),
+    path("systems/versions/<int:version_id>/target/try/", targets.attempt, name="version-target-try"),
+    path("systems/versions/<int:version_id>/target/remove/", targets.remove, name="version-target-remove"),
+    path("systems/target/", targets.target, name="target"),
+    path("systems/target/try/", targets.attempt, name="target-try"),
+    path("systems/target/remove/", targets.remove, name="target-remove"),
+    path("systems/asking/", asking.new, name="asking-new"),
+    path("systems/asking/<int:asking_id>/", asking.run, name="asking"),
+    path("systems/asking/<int:asking_id>/progress/", asking.progress, name="asking-progress"),
+    path("systems/asking/<int:asking_id>/<slug:step>/", asking.step, name="asking-step"),
+    path("systems/new-experiment/", experiment_form.new, name="experiment-new"),
+    path("systems/experiments/<slug:experiment_name>/", experiments.experiment, name="experiment"),
+    path("systems/experiments/<slug:experiment_name>/draw/", experiments.draw, name="experiment-draw"),
+    path("systems/experiments/<slug:experiment_name>/rule/", experiment_form.change_rule, name="experiment-rule"),
+    path("systems/experiments/<slug:experiment_name>/figures/", experiments.work_out, name="experiment-figures"),
+    path(
+        "systems/experiments/<slug:experiment_name>/questions/",
+        experiment_questions.questions,
+        name="experiment-questions",
+    ),
+    path("systems/experiments/<slug:experiment_name>.<slug:form>", experiments.download, name="experiment-download"),
     path("batches/", batches.batches, name="batches"),
     path("batches/new/", batches.new, name="batch-new"),
     path("batches/new/preview/", batches.preview, name="batch-preview"),
@@ -77,6 +145,18 @@ project_patterns = [
     path("batches/<int:number>/claims/", claims.of_batch, name="batch-claims"),
     path("batches/<int:number>/delete/", batches.delete, name="batch-delete"),
     path("batches/<int:number>/<slug:step>/", batches.step, name="batch-step"),
+    path("qualification/<int:qualification_id>/", own_qualification.own, name="own-qualification"),
+    path("qualifications/", qualifications.listed, name="qualifications"),
+    path("qualifications/new/", qualifications.new, name="qualification-new"),
+    path("qualifications/<int:qualification_id>/", qualifications.one, name="qualification"),
+    path("qualifications/<int:qualification_id>/add/", qualifications.add, name="qualification-add"),
+    path("qualifications/<int:qualification_id>/end/", qualifications.end, name="qualification-end"),
+    path("qualifications/<int:qualification_id>/try/<str:username>/", qualifications.retry, name="qualification-try"),
+    path(
+        "qualifications/<int:qualification_id>/<slug:what>/<str:username>/",
+        qualifications.decide,
+        name="qualification-decide",
+    ),
     path("gold/", gold.known, name="gold"),
     path("gold/<int:gold_id>/remove/", gold.remove, name="gold-remove"),
     path("criteria/", criteria.criteria, name="criteria"),

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
 from typing import cast
+from urllib.parse import urlencode
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
@@ -21,7 +22,7 @@ from django.views.decorators.http import require_http_methods
 from annotate.models import User
 from annotate.projects.accounts import mark_notices_read
 from annotate.projects.notices_read import MOST, Notice, new_notices, notices
-from judges.runs.notices_read import new_run_notices, run_notices
+from judges.reports.notices_read import judge_notices, new_judge_notices
 
 # Kind -> its sentence, and the page that it leads to.
 _WORDS = {
@@ -30,21 +31,37 @@ _WORDS = {
     "returned": gettext_noop("A task in “%(name)s” was sent back to you"),
     "given": gettext_noop("New tasks in “%(name)s”"),
     "disputes": gettext_noop("Labelling of “%(name)s” ended: its disagreements need adjudication"),
+    "qualified": gettext_noop("You are qualified in “%(name)s”"),
+    "not_qualified": gettext_noop("You did not pass the test of “%(name)s”"),
     "imported": gettext_noop("Your import of “%(name)s” is done"),
     "import_failed": gettext_noop("Your import of “%(name)s” failed"),
     "run_done": gettext_noop("Your run of “%(name)s” is done"),
     "run_stopped": gettext_noop("Your run of “%(name)s” stopped"),
+    "report_made": gettext_noop("Your report on “%(name)s” is ready"),
+    "drifted": gettext_noop("Drift: the certificate of “%(name)s” no longer holds"),
+    "certificate_ended": gettext_noop("The certificate of “%(name)s” no longer holds"),
 }
+
+
+def _judge(one: Notice) -> str:
+    return f"{reverse('report-judge', args=[one.slug, one.key])}?{urlencode({'judge': one.name})}"
+
+
 _PAGES: dict[str, Callable[[Notice], str]] = {
     "answered": lambda one: reverse("question", args=[one.slug, one.number]),
     "asked": lambda one: reverse("question", args=[one.slug, one.number]),
     "returned": lambda one: f"{reverse('label', args=[one.slug])}?task={one.number}",
     "given": lambda one: reverse("label", args=[one.slug]),
     "disputes": lambda one: f"{reverse('adjudicate', args=[one.slug])}?batch={one.number}",
+    "qualified": lambda one: reverse("own-qualification", args=[one.slug, one.number]),
+    "not_qualified": lambda one: reverse("own-qualification", args=[one.slug, one.number]),
     "imported": lambda one: reverse("import", args=[one.slug]),
     "import_failed": lambda one: reverse("import", args=[one.slug]),
     "run_done": lambda one: reverse("run", args=[one.slug, one.number]),
     "run_stopped": lambda one: reverse("run", args=[one.slug, one.number]),
+    "report_made": lambda one: reverse("report", args=[one.slug, one.key]),
+    "drifted": _judge,
+    "certificate_ended": _judge,
 }
 
 
@@ -70,7 +87,7 @@ def show(request: HttpRequest) -> HttpResponse:
         mark_notices_read(user=user, until=until if until.tzinfo else timezone.make_aware(until))
         messages.success(request, _("Marked as read."))
         return redirect("notices")
-    found = sorted([*notices(user), *run_notices(user)], key=lambda one: one.at, reverse=True)[:MOST]
+    found = sorted([*notices(user), *judge_notices(user)], key=lambda one: one.at, reverse=True)[:MOST]
     rows = [Row(one, _(_WORDS[one.kind]) % {"name": one.name}, _PAGES[one.kind](one)) for one in found]
     new = [row.notice.at for row in rows if row.notice.is_new]
     return render(request, "account/notices.html", {"rows": rows, "until": max(new).isoformat() if new else ""})
@@ -84,6 +101,6 @@ def header(request: HttpRequest) -> dict[str, Callable[[], int]]:
         if not isinstance(user, User) and not getattr(user, "is_authenticated", False):
             return 0
         person = cast("User", user)
-        return min(new_notices(person) + new_run_notices(person), MOST)
+        return min(new_notices(person) + new_judge_notices(person), MOST)
 
     return {"new_notices": count}

@@ -16,7 +16,7 @@ from annotate.core.errors import Invalid, Refusal
 from annotate.core.units import unit_number, unit_text, unit_title
 from annotate.models import Criterion, Verdict
 from annotate.models.batch import BatchStatus
-from annotate.projects.read import rated_criteria
+from annotate.projects.read import rated_criteria, work_batches
 from annotate.verdicts.adjudication import Accepted, accept_agreed, accept_probable, show_names
 from annotate.verdicts.proposals_read import Preview, agreed, probable
 from annotate.verdicts.read import AGREED, ORDERS, SINGLE, STATES, TO_CHECK, Queue
@@ -82,7 +82,7 @@ def narrowing(page: ProjectPage) -> Narrowing:
     share = _whole(asked.get("share", ""))
     return Narrowing(
         criterion=key if key and page.project.criteria.filter(key=key).exists() else "",
-        batch=batch if batch is not None and page.project.batches.filter(number=batch).exists() else None,
+        batch=batch if batch is not None and work_batches(page.project).filter(number=batch).exists() else None,
         state=asked.get("state", "") if asked.get("state") in STATES else "",
         order=asked.get("order", "") if asked.get("order") in ORDERS else ORDERS[0],
         annotator=rater if rater and page.project.raters.filter(name=rater).exists() else "",
@@ -120,7 +120,7 @@ def disputes(page: ProjectPage) -> HttpResponse:
         "narrowed": narrowed,
         "states": STATE_NAMES.items(),
         "orders": ORDER_NAMES.items(),
-        "batches": page.project.batches.exclude(status=BatchStatus.DRAFT).only("number", "name"),
+        "batches": work_batches(page.project).exclude(status=BatchStatus.DRAFT).only("number", "name"),
         "rows": rows,
         "listed": _listed(list(rows)),
         "query": query,

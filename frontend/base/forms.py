@@ -13,17 +13,6 @@ from annotate.models import Membership, Project, User
 from annotate.projects.read import members_of
 
 
-class SampleSearch(forms.Form):
-    """Also refuses what PostgreSQL can't look for (NUL)."""
-
-    q = forms.CharField(
-        label=gettext_lazy("Search"),
-        required=False,
-        max_length=200,
-        widget=forms.TextInput({"type": "search", "placeholder": gettext_lazy("ID, question or answer")}),
-    )
-
-
 class WorkSearch(forms.Form):
     """Of what one has labelled; ids of samples are the project's business."""
 

@@ -1,6 +1,7 @@
 """What the figures mean: our own documents, in the application, so that a link from a figure always leads somewhere.
 
-Markdown that people wrote, as HTML that is safe to show: no raw HTML, no images, no script links.
+Markdown that people wrote, as HTML that is safe to show: no raw HTML, no script links, and no images but the
+project's own (decision 48).
 """
 
 from __future__ import annotations
@@ -8,9 +9,11 @@ from __future__ import annotations
 import posixpath
 import re
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from django.contrib.auth.decorators import login_required
@@ -25,7 +28,7 @@ from markdown_it import MarkdownIt
 from markdown_it.common.utils import escapeHtml
 from markdown_it.token import Token
 
-_MARKDOWN = MarkdownIt("commonmark", {"html": False}).enable(["table", "strikethrough"]).disable("image")
+_MARKDOWN = MarkdownIt("commonmark", {"html": False}).enable(["table", "strikethrough"])
 
 
 def _code(renderer: object, tokens: list[Token], place: int, options: object, env: object) -> str:
@@ -37,17 +40,63 @@ _MARKDOWN.add_render_rule("fence", _code)
 _MARKDOWN.add_render_rule("code_block", _code)
 
 
-def render_markdown(text: str) -> SafeString:
-    """The text as HTML. Headings start at h2, because the page has its own h1."""
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """An image that a text may show."""
+
+    address: str
+    width: int
+    height: int
+
+
+def render_markdown(text: str, images: Mapping[str, Shown] = MappingProxyType({})) -> SafeString:
+    """The text as HTML. Headings start at h2, because the page has its own h1.
+
+    images: those that are shown, by what the text names them. Of any other the words are shown: where they lead to a
+    place elsewhere as a link, so that no reader's browser asks there for anything before it is clicked.
+    """
     tokens = _parse(text)
     for token in tokens:
         if token.type in ("heading_open", "heading_close"):
             token.tag = f"h{min(6, int(token.tag[1]) + 1)}"
+        if token.children:
+            token.children = list(_with_images(token.children, images))
         for child in token.children or ():
             if child.type == "link_open":
                 child.attrSet("rel", "nofollow noopener noreferrer")
     # markdown-it escapes all text and refuses javascript:, vbscript:, file: and data: links.
     return mark_safe(_MARKDOWN.renderer.render(tokens, _MARKDOWN.options, {}))  # noqa: S308
+
+
+def _with_images(inline: Sequence[Token], images: Mapping[str, Shown]) -> Iterator[Token]:
+    """The pieces of a paragraph; each of its images is a link to itself, which base/image-zoom.js opens on the page."""
+    in_link = False
+    for piece in inline:
+        if piece.type != "image":
+            in_link = piece.type == "link_open" or (in_link and piece.type != "link_close")
+            yield piece
+            continue
+        source = str(piece.attrGet("src"))
+        image = images.get(source)
+        if image is not None:
+            piece.attrs |= {"src": image.address, "width": image.width, "height": image.height, "loading": "lazy"}
+            shown = [piece]
+        elif source.startswith("image:"):
+            shown = [_words(_("[Image not found: %(words)s]") % {"words": piece.content})]
+        else:
+            shown = piece.children or [_words(source)]
+        if in_link or (image is None and source.startswith("image:")):
+            yield from shown
+        else:
+            link = {"href": image.address if image else source}
+            link |= {"class": "zoom", "title": _("Enlarge"), "data-close": _("Close")} if image else {}
+            yield Token("link_open", "a", 1, attrs=dict(link))
+            yield from shown
+            yield Token("link_close", "a", -1)
+
+
+def _words(text: str) -> Token:
+    return Token("text", "", 0, content=text)
 
 
 def render_document(text: str, link: Callable[[str], str]) -> dict[str, Any]:

@@ -32,7 +32,24 @@ def selection(words: Iterable[str]) -> str:
 @register.filter
 def changed_from(after: str, before: str) -> SafeString:
     """The text with what was changed of another: words that went struck out, words that came underlined."""
-    return format_html_join("", "{}", ((_marked(kind, words),) for kind, words in word_changes(before, after)))
+    return _all_but(None, before, after)
+
+
+@register.filter
+def gone_in(before: str, after: str) -> SafeString:
+    """The text with the words marked that another one, beside it, does not have."""
+    return _all_but("ins", before, after)
+
+
+@register.filter
+def new_since(after: str, before: str) -> SafeString:
+    """The text with the words marked that another one, beside it, did not have."""
+    return _all_but("del", before, after)
+
+
+def _all_but(left_out: Kind | None, before: str, after: str) -> SafeString:
+    changes = word_changes(before, after)
+    return format_html_join("", "{}", ((_marked(kind, words),) for kind, words in changes if kind != left_out))
 
 
 def _marked(kind: Kind, words: str) -> SafeString:

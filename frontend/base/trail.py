@@ -17,6 +17,7 @@ from annotate.models.transfer import ImportKind
 from annotate.projects.trail_read import CLAIMS, LABELS, VERDICTS, Happening
 from frontend.base.spelling import rounded
 from judges.models import Measure
+from systems.models import Holds
 
 # Of what was noted: the sentence; subject and details are its parts. What is not here is shown as it was written.
 NOTED = {
@@ -30,6 +31,9 @@ NOTED = {
     "project.deleted": gettext_noop("deleted the project “%(subject)s” with all its data."),
     "project.restored": gettext_noop("unarchived the project."),
     "guidelines.changed": gettext_noop("saved version %(version)s of the guidelines. %(note)s"),
+    "guidelines.image_added": gettext_noop(
+        "uploaded an image for the guidelines: %(width)s × %(height)s pixels, %(bytes)s bytes."
+    ),
     "member.added": gettext_noop("added %(subject)s as %(role)s."),
     "member.role_changed": gettext_noop("changed the role of %(subject)s from %(before)s to %(role)s."),
     "member.removed": gettext_noop("removed %(subject)s from the project."),
@@ -73,7 +77,16 @@ NOTED = {
     "schedule.resumed": gettext_noop("resumed the audit schedule “%(subject)s”."),
     "schedule.ended": gettext_noop("ended the audit schedule “%(subject)s”."),
     "schedule.empty": gettext_noop("found no new samples on %(on)s and made no batch."),
-    "schedule.stuck": gettext_noop("could not make a batch (%(code)s)."),
+    "schedule.stuck": gettext_noop("could not make a batch: %(why)s."),
+    "qualification.created": gettext_noop("created the qualification “%(subject)s”: kappa at least %(kappa)s."),
+    "qualification.joined": gettext_noop("added people to the qualification “%(subject)s”: %(people)s."),
+    "qualification.tested": gettext_noop("finished a test of “%(subject)s”: kappa %(kappa)s."),
+    "qualification.try_granted": gettext_noop("gave %(to)s another try at “%(subject)s”."),
+    "qualification.waived": gettext_noop("qualified %(to)s in “%(subject)s” without a test: %(reason)s"),
+    "qualification.withdrawn": gettext_noop(
+        "withdrew “%(subject)s” from %(to)s: %(reason)s Open tasks reassigned: %(tasks)s."
+    ),
+    "qualification.ended": gettext_noop("ended the qualification “%(subject)s”."),
     "task.returned": gettext_noop("sent a task back (%(subject)s): %(message)s"),
     "task.reassigned": gettext_noop("reassigned a task to %(to)s (%(subject)s); before: %(of)s."),
     "task.released": gettext_noop("released a task of %(of)s (%(subject)s)."),
@@ -93,6 +106,33 @@ NOTED = {
     "view.changed": gettext_noop("changed the shared view “%(subject)s” of samples."),
     "view.unshared": gettext_noop("stopped sharing the view “%(subject)s” of samples."),
     "view.deleted": gettext_noop("deleted the shared view “%(subject)s” of samples, saved by %(of)s."),
+    "units_view.shared": gettext_noop("shared the view “%(subject)s” of units."),
+    "units_view.changed": gettext_noop("changed the shared view “%(subject)s” of units."),
+    "units_view.unshared": gettext_noop("stopped sharing the view “%(subject)s” of units."),
+    "units_view.deleted": gettext_noop("deleted the shared view “%(subject)s” of units, saved by %(of)s."),
+    "version.created": gettext_noop("created the system version %(subject)s."),
+    "version.changed": gettext_noop("changed the system version %(subject)s: %(fields)s."),
+    "questions.confirmed": gettext_noop(
+        "confirmed questions that several versions answered: %(questions)s questions, %(responses)s responses."
+    ),
+    "set.frozen": gettext_noop("froze the test set %(subject)s: %(questions)s questions."),
+    "pool.created": gettext_noop(
+        "pooled %(passages)s passages that %(versions)s retrieved for %(questions)s questions of %(subject)s: batch "
+        "%(batch)s."
+    ),
+    "relevance.decided": gettext_noop(
+        "decided whether the document %(document)s is relevant to the question %(subject)s: %(holds)s."
+    ),
+    "experiment.created": gettext_noop("created the experiment %(subject)s: %(primary)s decides."),
+    "experiment.rule_changed": gettext_noop(
+        "changed the rule of the experiment %(subject)s: %(primary)s decides, %(labels_before)s answers were labelled."
+    ),
+    "experiment.drawn": gettext_noop(
+        "drew %(questions)s questions of the experiment %(subject)s to be labelled: batch %(batch)s."
+    ),
+    "diagnosis.mapped": gettext_noop("changed which criteria the diagnosis goes by."),
+    "bands.changed": gettext_noop("changed the bands and targets of metrics: %(metrics)s."),
+    "experiment.figures": gettext_noop("created figures of the experiment %(subject)s by rule %(rule)s."),
     "import.done": gettext_noop("imported %(kind)s from %(subject)s: %(rows)s rows."),
     "import.failed": gettext_noop("tried to import %(kind)s from %(subject)s: %(errors)s errors, nothing imported."),
     "verdicts.settled": gettext_noop(
@@ -105,6 +145,18 @@ NOTED = {
     "release.downloaded": gettext_noop("downloaded release %(subject)s (%(format)s)."),
     "token.created": gettext_noop("created the token %(subject)s…"),
     "token.revoked": gettext_noop("revoked the token %(subject)s…"),
+    "target.set": gettext_noop("said how %(subject)s is asked, at the endpoint %(endpoint)s: %(fields)s."),
+    "target.removed": gettext_noop("removed the target of %(subject)s."),
+    "asking.started": gettext_noop(
+        "started run %(run)s, which asks version %(subject)s the questions of %(set)s: %(planned)s to ask."
+    ),
+    "asking.paused": gettext_noop("paused run %(run)s, which asks version %(subject)s."),
+    "asking.resumed": gettext_noop("resumed run %(run)s, which asks version %(subject)s."),
+    "asking.cancelled": gettext_noop("cancelled run %(run)s, which asks version %(subject)s."),
+    "asking.done": gettext_noop("ended run %(run)s: version %(subject)s was asked everything."),
+    "asking.stopped": gettext_noop(
+        "stopped run %(run)s, which asks version %(subject)s: it could not continue (%(code)s)."
+    ),
     "endpoint.added": gettext_noop("added the endpoint %(subject)s: %(base_url)s."),
     "endpoint.changed": gettext_noop("changed the endpoint %(subject)s, %(base_url)s: %(fields)s."),
     "endpoint.deleted": gettext_noop("deleted the endpoint %(subject)s."),
@@ -128,10 +180,23 @@ NOTED = {
     ),
     "test.looked": gettext_noop("evaluated %(judge)s on the test set of %(subject)s: test evaluation %(number)s."),
     "certificate.issued": gettext_noop("certified %(judge)s for %(criterion)s: certificate %(subject)s."),
+    "certificate.ended": gettext_noop(
+        "found that certificate %(subject)s of %(judge)s for %(criterion)s no longer holds (%(code)s)."
+    ),
+    "certificate.resumed": gettext_noop(
+        "found that certificate %(subject)s of %(judge)s for %(criterion)s holds again."
+    ),
     "report.made": gettext_noop("created report %(number)s on %(subject)s, version %(version)s."),
     "report.shared": gettext_noop("created link %(subject)s to report %(number)s on %(criterion)s."),
     "report.unshared": gettext_noop("revoked link %(subject)s to report %(number)s on %(criterion)s."),
 }
+
+# Of what is in the way of an audit schedule; its page says more while it is.
+_WHY_STUCK = {
+    "too_few_annotators": gettext_noop("too few of its annotators are active members"),
+    "no_criterion": gettext_noop("the project no longer has all of its criteria"),
+}
+_OTHERWISE_STUCK = gettext_noop("its settings can’t be used as they are")
 
 KIND_LABELS = {
     LABELS: gettext_lazy("Labels"),
@@ -152,6 +217,7 @@ KIND_LABELS = {
     "judge": gettext_lazy("Judges"),
     "member": gettext_lazy("Members"),
     "project": gettext_lazy("Project"),
+    "qualification": gettext_lazy("Qualifications"),
     "release": gettext_lazy("Releases"),
     "report": gettext_lazy("Reports"),
     "run": gettext_lazy("Runs"),
@@ -218,10 +284,14 @@ FIELDS = {
 # Details whose values have a name, by the detail's name.
 _CHOICES: dict[str, type[TextChoices]] = {
     "role": Role, "before": Role, "kind": ImportKind, "method": VerdictMethod, "measure": Measure, "how": HowDeclared,
+    "holds": Holds,
 }  # fmt: skip
 
 # Entries whose subject is a criterion.
 _ABOUT_CRITERION = ("criterion.", "report.made", "test.looked", "labels.declared", "verdicts.settled", "gold.drawn")
+
+# What the worker finds.
+_WATCHED = ("certificate.ended", "certificate.resumed")
 
 _UNITS = {
     "claim": gettext_noop("claim %(n)d"),
@@ -238,6 +308,8 @@ def who(row: Happening) -> str:
         return row.actor.name
     if "schedule" in row.details:
         return _("Audit schedule “%(name)s”") % {"name": row.details["schedule"]}
+    if row.action in _WATCHED:
+        return _("Certificate check")
     return _("Consensus rule") if row.log == VERDICTS else _("Command line")
 
 
@@ -285,7 +357,7 @@ def _is_held_back(details: Mapping[str, Any]) -> bool:
 def _value(details: Mapping[str, Any]) -> str:
     if _is_held_back(details):
         return _("(hidden)")
-    return _("can't tell") if details.get("cant_tell") else _shown(details["value"])
+    return _("can’t tell") if details.get("cant_tell") else _shown(details["value"])
 
 
 def _shown(value: Any) -> str:
@@ -320,6 +392,8 @@ def _noted(row: Happening, names: Mapping[str, str]) -> str:
     subject = names.get(row.subject, row.subject) if row.action.startswith(_ABOUT_CRITERION) else row.subject
     if _is_held_back(row.details):
         parts["value"] = _value(row.details)
+    if row.action == "schedule.stuck":
+        parts["why"] = _(_WHY_STUCK.get(row.details["code"], _OTHERWISE_STUCK))
     try:
         return _(NOTED[row.action]) % {**parts, "subject": subject}
     except KeyError:

@@ -84,4 +84,4 @@ def problem_in_words(problem: Mapping[str, Any] | None, names: Mapping[str, str]
         listed = ", ".join(names.get(key, key) for key in problem["criteria"])
         said = _("The project no longer has these criteria: %(criteria)s. Edit the schedule.")
         return said % {"criteria": listed}
-    return str(problem["said"])
+    return _("The schedule’s settings can’t be used as they are. Edit the schedule.")

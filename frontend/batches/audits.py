@@ -40,7 +40,7 @@ from annotate.models.audit import EVERY_WEEKS, ScheduleStatus
 from annotate.projects.read import criterion_names, current_criteria
 from frontend.base.pages import ProjectPage, RefusalsShown, project_view, status_of
 from frontend.batches.audit_words import how_often, made, problem_in_words
-from frontend.batches.forms import QuestionsForm
+from frontend.batches.forms import QuestionsForm, offer_qualifications, requires_field
 
 STEPS: dict[str, tuple[Callable[..., AuditSchedule], Any]] = {
     "pause": (pause_schedule, _("The schedule is paused. Resume it to make batches again.")),
@@ -70,6 +70,7 @@ class ScheduleForm(QuestionsForm):
         initial=7,
         help_text=_("After the batch is made."),
     )
+    requires = requires_field()
     opens = forms.TypedChoiceField(
         label=_("New batches"),
         coerce=lambda value: value == "open",
@@ -83,6 +84,7 @@ class ScheduleForm(QuestionsForm):
 
     def __init__(self, project: Project, *args: Any, of: AuditSchedule | None = None, **kwargs: Any) -> None:
         super().__init__(project, *args, conditions=None if of is None else of.conditions, **kwargs)
+        offer_qualifications(self.fields["requires"], project)
         self.fields["name"].max_length = MAX_NAME  # type: ignore[attr-defined]
         self.fields["name"].widget.attrs["maxlength"] = MAX_NAME
         if of is not None:
@@ -90,6 +92,7 @@ class ScheduleForm(QuestionsForm):
             self.initial = {
                 **{name: getattr(of, name) for name in plain},
                 "opens": "open" if of.opens else "draft",
+                "requires": of.requires_id,
                 "annotators": [user.pk for user in of.annotators.all()],
                 "criteria": [criterion.pk for criterion in asked_criteria(of)],
                 **self.initial,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from django import forms
 from django.contrib import messages
 from django.http import HttpResponse
 from django.utils.translation import gettext as _
@@ -19,21 +18,11 @@ from annotate.models import Batch
 from annotate.models.batch import ConsensusRule
 from annotate.projects.read import current_criteria, one_batch
 from frontend.base.pages import ProjectPage, RefusalsShown, project_view, status_of
-from frontend.batches.forms import METHODS, BatchForm
+from frontend.batches.forms import METHODS, BatchForm, IdsField
 
 KEEP = "keep"
 # Settings that the form has in percent.
-_PERCENTS = {f"{name}_percent": f"{name}_share" for name in ("overlap", "gold", "repeat", "settle")}
-
-
-class IdsField(forms.CharField):
-    """Samples' own ids, one per line, as a list."""
-
-    def __init__(self, **kwargs: Any) -> None:
-        super().__init__(required=False, widget=forms.Textarea({"rows": 3, "spellcheck": "false"}), **kwargs)
-
-    def clean(self, value: Any) -> list[str]:
-        return [line.strip() for line in super().clean(value).splitlines() if line.strip()]
+_PERCENTS = {f"{name}_percent": f"{name}_share" for name in ("overlap", "gold", "repeat", "settle", "withheld")}
 
 
 class EditForm(BatchForm):
@@ -61,6 +50,8 @@ class EditForm(BatchForm):
         changed = {_PERCENTS.get(name, name) for name in self.changed_data}
         if "consensus" in changed and options["consensus"] == ConsensusRule.THRESHOLD:
             changed |= {"settle_share", "settle_votes"}
+        if changed & {"criteria", *self.proposals.names.values()}:
+            changed.add("proposals")
         return {name: value for name, value in options.items() if name in changed}
 
     def samples(self) -> dict[str, Any]:

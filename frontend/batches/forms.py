@@ -10,16 +10,19 @@ from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from annotate.batches.checks import MAX_LEASE_MINUTES, MAX_SETTLE_VOTES, earliest_due_date
+from annotate.batches.proposing import LEAST_WITHHELD, MOST_WITHHELD
 from annotate.batches.sample_choice import MAX_SEED
-from annotate.models import Batch, Criterion, Project, User
-from annotate.models.batch import ConsensusRule, Strategy, TaskStatus
+from annotate.models import Batch, Criterion, Project, Qualification, User
+from annotate.models.batch import WITHHELD, ConsensusRule, Strategy, TaskStatus
 from annotate.projects.read import current_criteria
+from annotate.qualification.read import qualifications_of
 from annotate.samples.read import KnownKey, known_metadata
 from annotate.tasks.read import people_of
 from annotate.tasks.write import MAX_AT_ONCE
 from frontend.base.forms import offer_members
 from frontend.base.spelling import metadata_key
 from frontend.batches.chosen_samples import ChosenSamples
+from frontend.batches.proposals import ProposalFields
 
 CHOSEN = "chosen"
 METHODS = (
@@ -31,6 +34,31 @@ METHODS = (
 
 def _percent(label: Any, initial: int, help_text: Any) -> forms.IntegerField:
     return forms.IntegerField(label=label, min_value=0, max_value=100, initial=initial, help_text=help_text)
+
+
+class IdsField(forms.CharField):
+    """Samples' own ids, one per line, as a list."""
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(required=False, widget=forms.Textarea({"rows": 3, "spellcheck": "false"}), **kwargs)
+
+    def clean(self, value: Any) -> list[str]:
+        return [line.strip() for line in super().clean(value).splitlines() if line.strip()]
+
+
+def requires_field() -> forms.ModelChoiceField:
+    return forms.ModelChoiceField(
+        label=_("Required qualification"),
+        queryset=Qualification.objects.none(),
+        required=False,
+        empty_label=_("none required"),
+        help_text=_("Only qualified annotators get tasks."),
+    )
+
+
+def offer_qualifications(field: forms.Field, project: Project) -> None:
+    field.queryset = qualifications_of(project)  # type: ignore[attr-defined]
+    field.label_from_instance = lambda one: one.name  # type: ignore[attr-defined]
 
 
 class WhoLabelsForm(forms.Form):
@@ -130,7 +158,8 @@ class QuestionsForm(WhoLabelsForm):
 class BatchForm(QuestionsForm):
     """Name, people and overlap are all that has to be given; the rest has the values that suit most batches.
 
-    chosen: the samples that were selected in the list of samples, which are the batch's unless another method is taken.
+    chosen: the samples that were selected in a list, which are the batch's unless another method is taken. Where their
+    units were selected, only what these are on is asked unless more is ticked.
     """
 
     method = forms.ChoiceField(label=_("Samples"), choices=METHODS, initial="all", widget=forms.RadioSelect)
@@ -168,6 +197,7 @@ class BatchForm(QuestionsForm):
         required=False,
         help_text=_("Metadata key for required expertise. Samples go only to members who have it (see Members)."),
     )
+    requires = requires_field()
     gold_percent = _percent(
         _("Samples with known answers (%)"),
         0,
@@ -208,6 +238,18 @@ class BatchForm(QuestionsForm):
         help_text=_("Last rule only. “Can’t tell” doesn’t count. With fewer labels, a reviewer decides."),
     )
 
+    withheld_percent = forms.IntegerField(
+        label=_("Questions without proposals (%)"),
+        min_value=round(100 * LEAST_WITHHELD),
+        max_value=round(100 * MOST_WITHHELD),
+        initial=round(100 * WITHHELD),
+        required=False,
+        help_text=_(
+            "Drawn at random. They show how far proposals pull annotators, and only their labels count in reports on "
+            "judges and agreement."
+        ),
+    )
+
     single_labels = forms.BooleanField(
         label=_("A single label resolves a unit"),
         required=False,
@@ -223,6 +265,12 @@ class BatchForm(QuestionsForm):
         if chosen is not None:
             method = self.fields["method"]
             method.choices, method.initial = [(CHOSEN, chosen.label()), *METHODS], CHOSEN  # type: ignore[attr-defined]
+            if of_units := chosen.chosen.criteria:
+                criteria = self.fields["criteria"]
+                criteria.initial = [one.pk for one in criteria.queryset if one.key in of_units]  # type: ignore[attr-defined]
+        self.proposals = ProposalFields(project, self.fields, self.initial.get("proposals", {}))
+        self.fields["withheld_percent"].required = bool(self.proposals.names)
+        offer_qualifications(self.fields["requires"], project)
         keys = [known.key for known in self.known]
         self.fields["tag_key"].choices = [("", _("none required")), *((key, metadata_key(key)) for key in keys)]  # type: ignore[attr-defined]
 
@@ -234,30 +282,40 @@ class BatchForm(QuestionsForm):
         )
 
     def opens_criteria(self) -> bool:
-        return self.differs("criteria")
+        return bool(self.chosen and self.chosen.chosen.criteria) or self.differs("criteria")
+
+    def proposal_fields(self) -> list[forms.BoundField]:
+        return [self[name] for name in self.proposals.names.values()]
+
+    def opens_proposals(self) -> bool:
+        return bool(self.initial.get("proposals")) or self.differs("withheld_percent", *self.proposals.names.values())
 
     def opens_options(self) -> bool:
         return self.differs(
             "due_date", "strategy", "lease_minutes", "overlap_percent", "consensus", "settle_percent", "settle_votes",
-            "single_labels", "tag_key", "gold_percent", "gold_feedback", "repeat_percent",
+            "single_labels", "tag_key", "requires", "gold_percent", "gold_feedback", "repeat_percent",
         )  # fmt: skip
 
     def options(self) -> dict[str, Any]:
         """What annotate.batches.write.create_batch takes beside the samples."""
         given = self.cleaned_data
         plain = ("name", "criteria", "annotators", "overlap", "due_date")
-        chosen = ("strategy", "lease_minutes", "tag_key", "gold_feedback", "consensus", "single_labels")
+        chosen = ("strategy", "lease_minutes", "tag_key", "gold_feedback", "consensus", "single_labels", "requires")
         shares = {name: given[f"{name}_percent"] / 100 for name in ("overlap", "gold", "repeat")}
+        withheld = given["withheld_percent"]
+        if withheld is not None:
+            shares["withheld"] = withheld / 100
         options = {name: given[name] for name in (*plain, *chosen)} | {
             f"{name}_share": share for name, share in shares.items()
         }
+        options["proposals"] = self.proposals.chosen(given)
         if given["consensus"] == ConsensusRule.THRESHOLD:
             options |= {"settle_share": given["settle_percent"] / 100, "settle_votes": given["settle_votes"]}
         return options
 
     def planned(self) -> dict[str, Any]:
         """Those of them that annotate.batches.write.plan_batch takes."""
-        taken = ("criteria", "annotators", "overlap", "overlap_share", "strategy", "tag_key")
+        taken = ("criteria", "annotators", "overlap", "overlap_share", "strategy", "tag_key", "requires")
         return {name: value for name, value in self.options().items() if name in (*taken, "gold_share", "repeat_share")}
 
     def selection(self) -> dict[str, Any]:

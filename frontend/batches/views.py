@@ -34,16 +34,18 @@ from annotate.batches.write import create_batch, plan_batch
 from annotate.core.blindness import SYSTEM
 from annotate.core.errors import Refusal
 from annotate.labels.gold_read import known_answers
-from annotate.models import Batch
+from annotate.models import Batch, ScheduledAudit
 from annotate.models.batch import RUNNING_BATCH_STATUSES, BatchStatus, Came, TaskStatus
 from annotate.models.project import UnitKind
-from annotate.projects.read import one_batch
+from annotate.models.view import ViewOf
+from annotate.projects.read import one_batch, work_batches
 from annotate.tasks.read import one_task, task_rows
 from annotate.tasks.write import HandedOn, reassign_tasks, return_task
 from frontend.base.pages import ProjectPage, RefusalsShown, project_view, status_of
 from frontend.batches.board import board_of
-from frontend.batches.chosen_samples import chosen_samples
+from frontend.batches.chosen_samples import OF, OPENING, chosen_samples
 from frontend.batches.forms import CHOSEN, BatchForm, ExtendForm, MoveForm, ReturnForm, TaskFilter
+from frontend.batches.proposals import effect_of, settings_in_words
 
 # Step in the address -> what does it, and what is said then.
 STEPS: dict[str, tuple[Callable[..., Batch | HandedOn], Any]] = {
@@ -75,10 +77,11 @@ DONE = Q(tasks__status__in=[TaskStatus.SUBMITTED, TaskStatus.SKIPPED])
 
 @project_view("batches", get="batches.read")
 def batches(page: ProjectPage) -> HttpResponse:
-    rows = page.project.batches.annotate(total=Count("tasks"), done=Count("tasks", filter=DONE))
+    rows = work_batches(page.project).annotate(total=Count("tasks"), done=Count("tasks", filter=DONE))
     context = {
         "rows": rows,
         "may_change": page.may("batches.change"),
+        "may_qualify": page.may("qualifications.read"),
         "stuck": stuck_schedules(page.project) if page.may("schedules.change") else 0,
     }
     return page.render("batches/batches.html", context)
@@ -86,12 +89,14 @@ def batches(page: ProjectPage) -> HttpResponse:
 
 @project_view("batches", get="batches.change", post="batches.change")
 def new(page: ProjectPage) -> HttpResponse:
+    sent = page.data or page.request.GET
     try:
-        chosen = chosen_samples(page.project, page.data or page.request.GET, reader=page.user)
+        chosen = chosen_samples(page.project, sent, reader=page.user)
     except Refusal as refusal:
         messages.error(page.request, refusal.message)
-        return page.redirect("samples")
-    form = BatchForm(page.project, page.data, chosen=chosen)
+        return page.redirect("units" if sent.get(OF) == ViewOf.UNITS else "samples")
+    # A list sends what was selected in it, which may be too long for an address; the form comes next.
+    form = BatchForm(page.project, None if OPENING in sent else page.data, chosen=chosen)
     if form.is_valid():
         with RefusalsShown(form):
             if chosen is not None and form.cleaned_data["method"] == CHOSEN:
@@ -145,6 +150,7 @@ def _detail(page: ProjectPage, number: int) -> dict[str, Any]:
     found = one_batch(page.project, number)
     is_draft = found.status == BatchStatus.DRAFT
     criteria = batch_criteria(found)
+    audit = _audit_draw(found)
     shown: dict[str, Any] = {
         "project": page.project,
         "batch": found,
@@ -160,19 +166,29 @@ def _detail(page: ProjectPage, number: int) -> dict[str, Any]:
         "drawn": found.batch_samples.filter(probability__isnull=False).count(),
         "chosen": found.batch_samples.filter(probability__isnull=True).count(),
         "came": Came(found.selection["came"]).label,
+        "audit_draw": audit,
+        "added": 0 if audit is None else found.batch_samples.count() - audit.drawn,
+        "proposals": settings_in_words(found),
         "asks_about_claims": found.criteria.filter(unit=UnitKind.CLAIM).exists(),
     }
     if not is_draft:
-        shown |= board_of(found)
+        shown |= board_of(found) | effect_of(found, reader=page.user)
     body = render_to_string("batches/partials/batch_board.html", shown)
     seen = hashlib.sha256(body.encode()).hexdigest()[:16]
     percents: dict[str, Any] = {
         f"{name}_percent": round(100 * getattr(found, f"{name}_share")) for name in ("overlap", "gold", "repeat")
     }
+    percents["withheld_percent"] = floatformat(100 * found.withheld_share, -2)
     if found.settle_share is not None:
         # Other than the form, the API takes any share: 66.6 % stays that.
         percents["settle_percent"] = floatformat(100 * found.settle_share, -2)
     return {**shown, **percents, "body": body, "seen": seen, "samples": found.batch_samples.count()}
+
+
+def _audit_draw(batch: Batch) -> ScheduledAudit | None:
+    """The audit whose draw the batch still has; None when its samples were chosen otherwise since."""
+    audit: ScheduledAudit | None = getattr(batch, "scheduled_audit", None)
+    return audit if audit is not None and batch.selection.get("seed") == audit.seed else None
 
 
 @project_view("batches", get="batches.change", post="batches.change")

@@ -37,7 +37,12 @@ _WORDS = {METADATA: gettext_lazy("Keep as metadata"), IGNORE: gettext_lazy("Igno
 
 
 class UploadForm(forms.Form):
-    kind = forms.ChoiceField(label=gettext_lazy("Content type"), choices=ImportKind.choices, widget=forms.RadioSelect)
+    kind = forms.ChoiceField(
+        label=gettext_lazy("Content type"),
+        # The others belong to a test set, and have pages of their own.
+        choices=[(kind.value, kind.label) for kind in (ImportKind.SAMPLES, ImportKind.LABELS, ImportKind.SCORES)],
+        widget=forms.RadioSelect,
+    )
     file = forms.FileField(
         label=gettext_lazy("File"),
         help_text=gettext_lazy(
@@ -158,6 +163,14 @@ class SettleForm(forms.Form):
 _MAPPING_PROBLEMS = ("missing_column",)
 # What an import counts beside rows, new ones and those that were there.
 _COUNTED = {
+    "responses": gettext_lazy("New responses to questions"),
+    "failed_responses": gettext_lazy("Failed requests"),
+    "revised": gettext_lazy("New revisions of questions"),
+    "added": gettext_lazy("Added to the test set"),
+    "removed": gettext_lazy("Removed from the test set"),
+    "ranked": gettext_lazy("Rankings added to responses"),
+    "regraded": gettext_lazy("Judgements with another grade"),
+    "withdrawn": gettext_lazy("Judgements removed"),
     "grouped": gettext_lazy("Assigned to a group"),
     "without_answer": gettext_lazy("Rows without an answer"),
     "raters_created": gettext_lazy("New raters"),
@@ -265,6 +278,17 @@ def _job(page: ProjectPage, job_id: UUID) -> ImportJob:
     return as_it_stands(first_or_raise(jobs, Http404(_("Import not found."))))
 
 
+# How verdicts came about; what no verdict of the project did has no column.
+_WAYS = {
+    "unanimous": gettext_lazy("Unanimous"),
+    "majority": gettext_lazy("Majority"),
+    "adjudicated": gettext_lazy("Adjudicated"),
+    "accepted": gettext_lazy("Bulk resolved"),
+    "dawid_skene": gettext_lazy("Dawid–Skene"),
+    "approved": gettext_lazy("Approved"),
+}
+
+
 @project_view("export", get="export.read", post="export.run")
 def exports(page: ProjectPage) -> HttpResponse:
     """A POST makes a release."""
@@ -312,8 +336,11 @@ def download(page: ProjectPage, number: int) -> HttpResponseBase:
 def _show(page: ProjectPage, forms: dict[str, Any], status: int) -> HttpResponse:
     releases = page.project.releases.select_related("created_by")
     rows = page.rows(releases)
+    truth = ground_truth(page.project)
+    ways = {name: title for name, title in _WAYS.items() if any(row[name] for row in truth)}
     context = {
-        "truth": ground_truth(page.project),
+        "truth": [(row, [row[name] for name in ways]) for row in truth],
+        "ways": ways.values(),
         "imported": imported_labels(page.project),
         "rows": rows,
         "listed": [(release, FORMAT_NAMES.get(release.file_format, release.file_format)) for release in rows],

@@ -15,6 +15,7 @@ from django.utils.translation import gettext_lazy
 
 from annotate.core.errors import Refusal
 from annotate.models import Project
+from annotate.projects.read import work_batches
 from frontend.base.forms import show_field
 from frontend.base.pages import ProjectPage, RefusalsShown, project_view, status_of
 from frontend.judges.run_words import duration, estimated
@@ -146,7 +147,9 @@ class RunForm(BudgetForm):
 
     def __init__(self, project: Project, *args: Any, endpoint: Endpoint | None, **kwargs: Any) -> None:
         super().__init__(*args, endpoint=endpoint, **kwargs)
-        batches = [(batch.number, f"{batch.number} · {batch.name}") for batch in project.batches.order_by("-number")]
+        batches = [
+            (batch.number, f"{batch.number} · {batch.name}") for batch in work_batches(project).order_by("-number")
+        ]
         pipelines = project.samples.exclude(pipeline_version="").order_by("pipeline_version")
         versions = [(name, name) for name in pipelines.values_list("pipeline_version", flat=True).distinct()]
         offered = {ALL: True, BATCH: bool(batches), PIPELINE: bool(versions)}

@@ -53,8 +53,8 @@ def cards(page: ProjectPage, threads: Iterable[ShownThread]) -> list[Card]:
 
 def cards_about(page: ProjectPage, sample: Sample, unit: str, *, named: bool) -> list[Card]:
     """What annotators asked about the unit or the whole sample, the latest first."""
-    found = Threads(page.project, reader=page.user, sample=sample)[:AT_ONCE]
-    return [_card(page, shown, named=named) for shown in found if shown.thread.unit in ("", unit)]
+    found = Threads(page.project, reader=page.user, sample=sample, unit=unit)[:AT_ONCE]
+    return [_card(page, shown, named=named) for shown in found]
 
 
 def _card(page: ProjectPage, shown: ShownThread, form: MessageForm | None = None, *, named: bool = True) -> Card:
@@ -66,13 +66,19 @@ def _card(page: ProjectPage, shown: ShownThread, form: MessageForm | None = None
     form.fields["text"].label = _("Your message") if shown.mine else _("Your answer")
     return Card(
         shown,
-        title=unit_title(thread.unit, unit_number(sample, thread.unit)) if thread.unit else _("Whole sample"),
+        title=_title(shown),
         # A whole answer is too long beside its question.
-        text=unit_text(sample, thread.unit) if thread.unit not in ("", "answer", "sample") else "",
+        text=unit_text(sample, shown.unit) if shown.unit not in ("", "answer", "sample") else "",
         form=form if turns and thread.state != ThreadState.CLOSED else None,
         turns=turns,
         named=named,
     )
+
+
+def _title(shown: ShownThread) -> str:
+    if shown.held_back:
+        return _("Question")
+    return unit_title(shown.unit, unit_number(shown.thread.sample, shown.unit)) if shown.unit else _("Whole sample")
 
 
 @project_view("label", get="own_threads.read")

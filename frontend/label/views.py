@@ -3,6 +3,7 @@ one has labelled, to search and to change while its batch is open, and what revi
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
@@ -18,11 +19,13 @@ from django.views.decorators.csrf import ensure_csrf_cookie
 from annotate.core.errors import Refusal
 from annotate.core.line_diff import lines_between
 from annotate.core.scales import MAX_TEXT
+from annotate.core.texts import MAX_COMMENT
 from annotate.core.units import unit_number, unit_text, unit_title
 from annotate.models import GuidelineVersion
 from annotate.models.batch import OPEN_TASK_STATUSES
-from annotate.projects.accounts import preferences_of
+from annotate.projects.accounts import Preferences, option_hotkeys, preferences_of
 from annotate.projects.guidelines_read import guideline_news, newest_version, one_version
+from annotate.qualification.read import qualification_of_round
 from annotate.tasks.read import (
     finished_tasks,
     has_labelled,
@@ -38,7 +41,7 @@ from annotate.verdicts.adjudication import mark_read
 from annotate.verdicts.lessons_read import Lesson, Lessons
 from frontend.base.folding import folded
 from frontend.base.forms import WorkSearch
-from frontend.base.help import render_markdown
+from frontend.base.guideline_text import guidelines_html
 from frontend.base.hotkeys import key_rows
 from frontend.base.pages import ProjectPage, project_view, word
 from frontend.label.practice import practice
@@ -60,6 +63,8 @@ def workspace(page: ProjectPage) -> HttpResponse:
         if task["status"] not in OPEN_TASK_STATUSES:
             return page.redirect("label-done")
     preferences = preferences_of(page.user)
+    of_options = option_hotkeys(page.project)
+    keys = preferences.keys_on("workspace", options=of_options)
     newest = newest_version(page.project)
     data = {
         "user_id": page.user.pk,
@@ -76,7 +81,7 @@ def workspace(page: ProjectPage) -> HttpResponse:
         "done_url": page.url("label-done"),
         "csrf_cookie": settings.CSRF_COOKIE_NAME,
         "preferences": asdict(preferences),
-        "keys": preferences.keys_on("workspace"),
+        "keys": keys,
         "guideline_version": newest.number if newest else None,
         "batch": number,
         "task": task,
@@ -89,15 +94,24 @@ def workspace(page: ProjectPage) -> HttpResponse:
         data["introduction"] = practice()
     context = {
         "workspace": data,
-        "guidelines": render_markdown(newest.text if newest else page.project.guidelines),
+        "guidelines": guidelines_html(page.project, newest.text if newest else page.project.guidelines),
         "news": _news(page, newest),
-        "keys": preferences.keys_on("workspace"),
+        "keys": keys,
         "most_text": MAX_TEXT,
+        "most_comment": MAX_COMMENT,
         "most_message": MAX_MESSAGE,
-        "key_rows": key_rows("workspace", preferences.keys_on("workspace")),
+        "key_rows": key_rows("workspace", keys),
+        "keyless": key_rows("workspace", _keyless(preferences, keys)),
         "reasons": _reasons(),
+        "qualification_id": qualification_of_round(page.project, number),
     }
     return page.render("label/workspace.html", context)
+
+
+def _keyless(preferences: Preferences, keys: Mapping[str, Sequence[str]]) -> dict[str, list[str]]:
+    """The actions that have no key here, since options have theirs; with these."""
+    usual = preferences.keys_on("workspace")
+    return {action: listed for action, listed in usual.items() if listed and not keys[action]}
 
 
 def _news(page: ProjectPage, newest: GuidelineVersion | None) -> dict[str, Any] | None:
@@ -111,7 +125,7 @@ def _news(page: ProjectPage, newest: GuidelineVersion | None) -> dict[str, Any] 
 
 def _own(page: ProjectPage, task_id: int) -> dict[str, Any]:
     if not is_own_task(page.user, page.project, task_id):
-        raise Http404(_("There is no such task for you."))
+        raise Http404(_("Task not found."))
     return own_task(user=page.user, task_id=task_id)
 
 
@@ -163,7 +177,7 @@ def done(page: ProjectPage) -> HttpResponse:
 def change(page: ProjectPage, task_id: int) -> HttpResponse:
     """Takes the task back and opens it."""
     if not is_own_task(page.user, page.project, task_id):
-        raise Http404(_("There is no such task for you."))
+        raise Http404(_("Task not found."))
     try:
         reopen_task(actor=page.user, task_id=task_id)
     except Refusal as refusal:

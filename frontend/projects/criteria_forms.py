@@ -29,12 +29,14 @@ class CriterionForm(forms.Form):
     unit = forms.ChoiceField(label=_("Applies to"), choices=UnitKind.choices)
     scale = forms.ChoiceField(
         label=_("Scale"),
-        choices=Scale.choices,
-        help_text=_(
-            "Binary: two options. Nominal: unordered options. Ordinal: options from worst to best. Interval: "
-            "evenly spaced numbers, or any number if there are no options. Multi-select: any number of the options, or "
-            "none of them. Free text: own words, without options."
-        ),
+        choices=[
+            (Scale.BINARY, _("Binary: two options")),
+            (Scale.NOMINAL, _("Nominal: unordered options")),
+            (Scale.ORDINAL, _("Ordinal: options from worst to best")),
+            (Scale.INTERVAL, _("Interval: numbers, evenly spaced or any")),
+            (Scale.MULTI, _("Multi-select: any number of options")),
+            (Scale.TEXT, _("Free text: without options")),
+        ],
     )
     prefill = forms.ChoiceField(
         label=_("The field starts with"),

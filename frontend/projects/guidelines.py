@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from django import forms
+from django.conf import settings
 from django.contrib import messages
 from django.http import HttpResponse
 from django.utils.translation import gettext as _
@@ -14,11 +15,17 @@ from django.utils.translation import gettext_lazy
 
 from annotate.core.errors import Refusal, Stale
 from annotate.core.line_diff import lines_between
+from annotate.labels.under_guidelines_read import Made, labels_by_version
 from annotate.models import GuidelineVersion, Verdict
 from annotate.projects.guidelines import MAX_NOTE, MAX_TEXT, change_guidelines
-from annotate.projects.guidelines_read import Made, labels_by_version, newest_version, one_version, versions_of
+from annotate.projects.guidelines_read import (
+    may_know_authors,
+    newest_version,
+    one_version,
+    versions_of,
+)
 from frontend.base.folding import Skip, folded
-from frontend.base.help import render_markdown
+from frontend.base.guideline_text import guidelines_html
 from frontend.base.pages import ProjectPage, project_view, refuse, status_of
 
 VERSIONS_AT_ONCE = 20
@@ -34,7 +41,7 @@ class GuidelinesForm(forms.Form):
         strip=False,
         max_length=MAX_TEXT,
         widget=forms.Textarea({"rows": 18}),
-        help_text=gettext_lazy("Markdown: headings, lists, tables, links. Raw HTML and images are not shown."),
+        help_text=gettext_lazy("Markdown: headings, lists, tables, links, images. Raw HTML is not shown."),
     )
     note = forms.CharField(
         label=gettext_lazy("What changed"),
@@ -57,7 +64,7 @@ class Row:
 @project_view("project", get="project.read")
 def guidelines(page: ProjectPage) -> HttpResponse:
     counts = labels_by_version(page.project) if page.may("batches.read") else {}
-    versions = versions_of(page.project)
+    versions = list(versions_of(page.project))
     shown = page.rows(versions, VERSIONS_AT_ONCE)
     before = {version.number + 1: version.text for version in versions}
     context = {
@@ -71,15 +78,36 @@ def guidelines(page: ProjectPage) -> HttpResponse:
             )
             for version in shown
         ],
-        "text": render_markdown(page.project.guidelines),
+        "text": guidelines_html(page.project, page.project.guidelines),
         "unknown": counts.get(None),
         "may_change": page.may("guidelines.change"),
         "may_count": page.may("batches.read"),
+        "named": may_know_authors(page.project, page.role),
         "may_adjudicate": page.may("adjudication.read"),
         "may_relabel": page.may("batches.change"),
         "has_older": any(number is not None and number < versions[0].number for number in counts),
     }
     return page.render("projects/guidelines.html", context)
+
+
+@project_view("project", get="project.read")
+def version(page: ProjectPage, number: int) -> HttpResponse:
+    """One version as those who labelled under it read it."""
+    shown = one_version(page.project, number)
+    newest = newest_version(page.project)
+    context = {
+        "version": shown,
+        "is_current": shown == newest,
+        "text": guidelines_html(page.project, shown.text),
+    }
+    return page.render("projects/guidelines_version.html", context)
+
+
+@project_view("project", post="guidelines.change")
+def preview(page: ProjectPage) -> HttpResponse:
+    """What the text of the form would look like. Stores nothing; the form says what is wrong with a text."""
+    text = page.request.POST.get("text", "")[:MAX_TEXT]
+    return page.render("projects/partials/guidelines_text.html", {"text": guidelines_html(page.project, text)})
 
 
 @project_view("project", get="guidelines.change", post="guidelines.change")
@@ -138,7 +166,16 @@ class Editing:
         return _("Version %(n)d of the guidelines saved.") % {"n": self.saved.number}
 
     def context(self) -> dict[str, Any]:
-        return {"form": self.form, "theirs": self._theirs, "text": render_markdown(self._page.project.guidelines)}
+        return {
+            "form": self.form,
+            "theirs": self._theirs,
+            "text": guidelines_html(self._page.project, str(self.form["text"].value() or "")[:MAX_TEXT]),
+            "editor": {
+                "upload": f"/api/projects/{self._page.project.slug}/guidelines/images/",
+                "user_id": self._page.user.pk,
+                "csrf_cookie": settings.CSRF_COOKIE_NAME,
+            },
+        }
 
     def _overtaken(self, given: dict[str, Any], refusal: Stale) -> None:
         theirs = one_version(self._page.project, refusal.details["current"]["version"])

@@ -9,12 +9,14 @@ from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
+from django.utils.html import format_html
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 from django.views.decorators.http import require_safe
 
 from annotate.batches.archiving import archive_project, restore_project
 from annotate.models import User
+from annotate.models.batch import BatchStatus
 from annotate.projects.deleted_read import being_deleted, deletions
 from frontend.base.pages import ProjectPage, RefusalsShown, project_view, status_of
 from judges.endpoints.duplicate import duplicate_project
@@ -72,7 +74,12 @@ def archive(page: ProjectPage) -> HttpResponse:
 @project_view("settings", post="project.manage")
 def restore(page: ProjectPage) -> HttpResponse:
     restore_project(actor=page.user, project=page.project)
-    messages.success(page.request, _("The project is active again. Batches stay paused until you resume them."))
+    said = _("The project is active again.")
+    paused = page.project.batches.filter(status=BatchStatus.PAUSED).count()
+    if paused:
+        words = ngettext("Resume %(n)d paused batch", "Resume %(n)d paused batches", paused) % {"n": paused}
+        said = format_html('{} <a href="{}">{}</a>', said, page.url("batches"), words)
+    messages.success(page.request, said)
     return page.redirect("project")
 
 

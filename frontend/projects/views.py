@@ -28,12 +28,13 @@ from annotate.models import Label, Membership, Project, User
 from annotate.models.project import Role, UnitKind
 from annotate.projects.builtin_criteria import BUILTIN_CRITERIA, builtin_in_language
 from annotate.projects.deleted_read import being_deleted, deletions
-from annotate.projects.read import current_criteria, projects_of
+from annotate.projects.read import current_criteria, projects_of, work_batches
 from annotate.projects.trail_read import kinds_of
 from annotate.projects.write import change_project, create_project
+from annotate.qualification.read import Standing, unreached
 from annotate.tasks.threads_read import has_asked, new_answers, waiting_questions
 from annotate.verdicts.lessons_read import new_lessons
-from frontend.base.help import render_markdown
+from frontend.base.guideline_text import guidelines_html
 from frontend.base.pages import ProjectPage, RefusalsShown, project_view, status_of
 from frontend.base.trail import KIND_LABELS
 
@@ -192,6 +193,8 @@ class Card:
     # Answers to this person's questions that they have not read, and questions of others that wait for an answer.
     answers: int = 0
     questions: int = 0
+    # Qualifications that this person is in and has not reached.
+    standings: list[Standing] = field(default_factory=list)
     # The first card on which something waits: it has the page's main button.
     leads: bool = False
 
@@ -218,6 +221,7 @@ def cards(user: User) -> list[Card]:
     lessons = new_lessons(user, projects)
     answers = new_answers(user, projects)
     questions = waiting_questions(user, projects)
+    standings = unreached(user, projects)
     listed = []
     for project in projects:
         role = Role(Role.ADMIN if user.is_superuser else roles[project.pk])
@@ -230,6 +234,7 @@ def cards(user: User) -> list[Card]:
             lessons=lessons.get(project.pk, 0),
             answers=answers.get(project.pk, 0),
             questions=questions.get(project.pk, 0) if may(role, "threads.answer") else 0,
+            standings=standings.get(project.pk, []),
         )
         if may(role, "batches.change"):
             steps = steps_of(project, card.counts, has_labels=project.pk in labelled)
@@ -340,6 +345,7 @@ def overview(page: ProjectPage) -> HttpResponse:
             "counts": counts,
             "works": works,
             "own": own,
+            "standings": unreached(page.user, [project]).get(project.pk, []) if works else [],
             "has_begun": any(batch.done for batch in own),
             "lessons": new_lessons(page.user, [project]).get(project.pk, 0),
             "answers": new_answers(page.user, [project]).get(project.pk, 0),
@@ -349,8 +355,8 @@ def overview(page: ProjectPage) -> HttpResponse:
             else 0,
             "steps": steps_of(project, counts, has_labels=has_labels) if runs_campaign else [],
             "criteria": current_criteria(project),
-            "batches": project.batches.all()[:RECENT_BATCHES] if page.may("batches.read") else [],
-            "guidelines": render_markdown(project.guidelines),
+            "batches": work_batches(project)[:RECENT_BATCHES] if page.may("batches.read") else [],
+            "guidelines": guidelines_html(project, project.guidelines),
             "reviews": page.may("adjudication.read"),
             "may_change_guidelines": page.may("guidelines.change"),
             "may_manage": page.may("project.manage"),

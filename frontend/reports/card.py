@@ -10,6 +10,7 @@ from django.utils.text import capfirst
 from django.utils.translation import gettext as _
 
 from annotate.core.text_tables import figure, number
+from frontend.reports.first_screen import set_of
 from frontend.reports.in_words import decision_in_words, in_words
 from frontend.reports.shown import from_to, percent, shown, shown_share
 from judges.certificates.decision_read import PERMITTING, Ruling
@@ -38,7 +39,8 @@ def card_context(report: AlignmentReport, row: Mapping[str, Any], ruling: Ruling
             "note": _("even at the low end of the interval"),
         },
         "stands": stands,
-        "level": "" if ruling is None or found["low"] is None else f"{100 * ruling.level:.4g}%",
+        "where": set_of(ruling) if stands.is_known else "",
+        "level": "" if ruling is None or found["low"] is None else f"{100 * ruling.level:.3g}%",
         "picture": _picture(endpoint, found),
         **_drifted(ruling),
     }
@@ -50,7 +52,14 @@ def _drifted(ruling: Ruling | None) -> dict[str, Any]:
         return {}
     certified = {"title": _("Certified at most"), "value": percent(ruling.drift.certified), "note": ""}
     found = shown_share(ruling.drift.error)
-    return {"measure": _("Errors in audits"), "stands": found, "level": "", "bound": certified, "picture": None}
+    return {
+        "measure": _("Errors in audits"),
+        "stands": found,
+        "where": "",
+        "level": "",
+        "bound": certified,
+        "picture": None,
+    }
 
 
 def _on_dev(report: AlignmentReport, row: Mapping[str, Any]) -> tuple[dict[str, Any], Mapping[str, Any]]:
@@ -91,13 +100,9 @@ def _alone(code: str, ruling: Ruling | None) -> dict[str, str]:
         given = {
             "low": number(region["threshold"] - region["distance"]),
             "high": number(region["threshold"] + region["distance"]),
-            "confidence": f"{100 * region['confidence']:.4g}%",
-            "risk": f"{100 * region['risk']:g}%",
+            "confidence": f"{100 * region['confidence']:.3g}%",
         }
-        why = _(
-            "Scores up to %(low)s or from %(high)s can be decided automatically: with %(confidence)s confidence, at "
-            "most %(risk)s of these decisions are wrong."
-        )
+        why = _("Scores up to %(low)s or from %(high)s. The limits on errors hold with %(confidence)s confidence.")
         return {"text": _("%(share)s of units") % share, "why": why % given}
     return {"text": _("Nothing"), "why": _why_nothing(code, ruling)}
 

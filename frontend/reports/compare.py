@@ -51,24 +51,36 @@ def compare_context(
     keys = [
         "/".join(quote(side[part], safe="") for part in ("judge", "version", "dimension")) for side in compared["sides"]
     ]
-    pair = _chosen(compared["pairs"], keys, first, second)
-    by_family = {family: [one for one in compared["pairs"] if one["family"] == family] for family in _FAMILIES}
+    pairs = best_first(compared["pairs"])
+    pair = _chosen(pairs, keys, first, second)
+    by_family = {family: [one for one in pairs if one["family"] == family] for family in _FAMILIES}
     return {
         "pair": None if pair is None else _pair(report, compared, pair, links, reader),
-        "note": "" if pair is not None else _(NOT_COMPARED) if compared["pairs"] else _(ONE_JUDGE),
+        "note": "" if pair is not None else _(NOT_COMPARED) if pairs else _(ONE_JUDGE),
         "on_dev": compared["basis"] == "pass or fail",
         "plot": plot_in_words(report.plots.get("compared", "")),
         "families": [
             {
                 "title": _(_FAMILIES[family]),
                 "adjusted": adjusted(pairs[0]),
-                "pairs": [_in_short(compared["sides"], keys, one) for one in pairs],
+                "pairs": [_in_short(compared["sides"], keys, one) | {"is_shown": one is pair} for one in pairs],
             }
             for family, pairs in by_family.items()
             if pairs
         ],
         "left_out": compared["left_out"],
     }
+
+
+def best_first(pairs: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    """Judges before versions of one; of either by how much more the second agrees with annotators than the first, last
+    those of which that is not known."""
+
+    def place(pair: Mapping[str, Any]) -> tuple[int, bool, float]:
+        more = pair["difference"]["kappa"]["value"]
+        return list(_FAMILIES).index(pair["family"]), more is None, -(more or 0.0)
+
+    return sorted(pairs, key=place)
 
 
 def adjusted(pair: Mapping[str, Any]) -> str:
@@ -105,6 +117,7 @@ def _pair(
     return {
         "first": first["title"],
         "second": second["title"],
+        "names": (first["title"], second["title"]),
         "adjusted": adjusted(pair),
         "outcome": in_words(outcome(first["title"], second["title"], pair)),
         "units": pair["units"],

@@ -41,18 +41,18 @@ def report_html(report: AlignmentReport) -> str:
         "steps": summary["steps"],
         "judges": [judge_context(report, place, looked=looked) for place in places],
         "annotators": annotators_context(report),
-        "css": _css(),
-        # The one thing in the file that may do anything; a server's header does not go with it.
-        "css_hash": f"sha256-{b64encode(sha256(_css().encode()).digest()).decode()}",
+        **file_css(),
     }
     return render_to_string("reports/report_file.html", context)
 
 
 @cache
-def _css() -> str:
-    """The page's own rules and those of the report, which the web page links."""
-    files = [_SCALES, *(_CSS / name for name in ("report-file.css", "report.css", "first-screen.css"))]
-    return "\n".join(file.read_text(encoding="utf-8") for file in files)
+def file_css(*more: Path) -> dict[str, str]:
+    """The page's own rules and those of the report, which the web page links, then `more`; and their hash: they are the
+    one thing in the file that may do anything, as a server's header does not go with it."""
+    files = [_SCALES, *(_CSS / name for name in ("report-file.css", "report.css", "first-screen.css")), *more]
+    css = "\n".join(file.read_text(encoding="utf-8") for file in files)
+    return {"css": css, "css_hash": f"sha256-{b64encode(sha256(css.encode()).digest()).decode()}"}
 
 
 def report_pdf(report: AlignmentReport) -> bytes:

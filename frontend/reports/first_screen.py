@@ -14,7 +14,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop, ngettext
 
 from frontend.reports.annotators import kappa_of_few
-from frontend.reports.in_words import decision_in_words, ends_of_region
+from frontend.reports.in_words import decision_in_words, where_alone
 from frontend.reports.pictures import Picture, Scale
 from frontend.reports.shown import Shown, percent, shown
 from judges.certificates.decision_read import Ruling
@@ -42,6 +42,11 @@ _NOTHING = {
     "ended": gettext_noop("May decide alone: nothing now. Its certificate has ended."),
 }
 _NOT_ON_TEST = gettext_noop("May decide alone: nothing yet. Only an evaluation on the test set can allow it.")
+
+
+def set_of(ruling: Ruling | None) -> str:
+    """On which set a judge's figures are, beside each of them: on dev until it was looked at on test."""
+    return _("on dev") if ruling is None else _("on test")
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,16 +84,21 @@ class JudgeInShort:
     def ended(self) -> str:
         return (self.ruling and self.ruling.ended) or ""
 
+    @property
+    def where(self) -> str:
+        """On which set its figures are; "" where it has none."""
+        return set_of(self.ruling) if self.kappa.is_known else ""
+
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """One of the three. note: its interval, or why there is none; from_where: on which set; few: it is of too few units
-    to rely on."""
+    """One of the three. note: its interval, or why there is none; where: on which set; few: it is of too few units to
+    rely on."""
 
     title: str
     value: str
     note: str
-    from_where: str = ""
+    where: str = ""
     few: bool = False
 
 
@@ -104,6 +114,12 @@ class FirstScreen:
     between: Figure
     figures: Sequence[Figure]
     scale: Scale
+
+    @property
+    def where(self) -> str:
+        """The set that all kappas of judges are of; "" where they are of several, and each row names its own."""
+        sets = {one.where for one in self.judges if one.where}
+        return sets.pop() if len(sets) == 1 else ""
 
     @property
     def first(self) -> Sequence[JudgeInShort]:
@@ -191,13 +207,10 @@ def _alone_sentence(alone: JudgeInShort | None, best: JudgeInShort) -> str:
 def _where(alone: JudgeInShort) -> str:
     """Which scores a certified judge decides alone, and how often it is wrong there."""
     assert alone.ruling is not None
-    region, given = alone.ruling.region, {"risk": _risk(alone)}
+    region = alone.ruling.region
     wrong = _("There it passes at most %(risk)s of what annotators fail, and fails at most %(risk)s of what they pass.")
-    if region["distance"] == 0:
-        return _("It decides every score.") + " " + wrong % given
-    passes, fails = ends_of_region(region, alone.row["higher_is_better"])
-    where = _("It passes scores of %(passes)s and fails those of %(fails)s.") % {"passes": passes, "fails": fails}
-    return " ".join([where, wrong % given, _("The rest goes to human review.")])
+    said = [where_alone(region, alone.row["higher_is_better"]), wrong % {"risk": _risk(alone)}]
+    return " ".join(said if region["distance"] == 0 else [*said, _("The rest goes to human review.")])
 
 
 def _alone_figure(alone: JudgeInShort | None) -> Figure:
@@ -215,8 +228,7 @@ def _risk(alone: JudgeInShort) -> str:
 
 
 def _of_best(best: JudgeInShort) -> Figure:
-    where = _("dev set, provisional") if best.decision["is_provisional"] else _("test set")
-    return Figure(_("Best judge with annotators"), best.kappa.text, best.kappa.interval or best.kappa.why, where)
+    return Figure(_("Best judge with annotators"), best.kappa.text, best.kappa.interval or best.kappa.why, best.where)
 
 
 def _among(people: Mapping[str, Any], matrix: Mapping[str, Any] | None) -> Figure:
@@ -228,8 +240,8 @@ def _among(people: Mapping[str, Any], matrix: Mapping[str, Any] | None) -> Figur
     return Figure(title, few.kappa, said % {"n": few.units}, few=True)
 
 
-def _with_interval(kappa: Shown) -> str:
-    return f"{kappa.text}, {kappa.interval}" if kappa.interval else kappa.text
+def _with_interval(figure: Shown) -> str:
+    return f"{figure.text}, {figure.interval}" if figure.interval else figure.text
 
 
 def in_a_line(figure: Figure) -> str:

@@ -49,7 +49,11 @@ def _of_judges(screen: FirstScreen) -> str:
     auc = screen.best.row["roc_auc"]
     if auc["value"] is None:
         return _UNKNOWN
-    return _("ROC AUC of %(judge)s: %(auc)s") % {"judge": screen.best.title, "auc": _with_interval(shown(auc))}
+    # The other figures of a judge that was evaluated are on test.
+    said = (
+        _("ROC AUC of %(judge)s: %(auc)s") if screen.best.ruling is None else _("ROC AUC of %(judge)s on dev: %(auc)s")
+    )
+    return said % {"judge": screen.best.title, "auc": _with_interval(shown(auc))}
 
 
 def _lowest(matrix: Mapping[str, Any]) -> str:
@@ -90,7 +94,7 @@ def _drawn(drawn: Mapping[str, Any] | None) -> str:
     weighted = best["kappa"]["weighted"]
     if weighted["value"] is None:
         return _UNKNOWN
-    return _("weighted kappa of %(judge)s: %(kappa)s") % {
+    return _("weighted kappa of %(judge)s on dev: %(kappa)s") % {
         "judge": best["title"], "kappa": _with_interval(shown(weighted))
     }  # fmt: skip
 

@@ -107,8 +107,8 @@ _SHORT = {
     "coverage_low": gettext_noop("too few units scored"),
     "kappa_below": gettext_noop("below the minimum of %(bar)s"),
     "less_people_below": gettext_noop("below the minimum of %(bar)s"),
-    "endpoint_kappa_open": gettext_noop("perhaps below the minimum of %(bar)s"),
-    "endpoint_less_people_open": gettext_noop("perhaps below the minimum of %(bar)s"),
+    "endpoint_kappa_open": gettext_noop("may be below %(bar)s"),
+    "endpoint_less_people_open": gettext_noop("may be below %(bar)s"),
     "kappa_reached": gettext_noop("no score range certain enough"),
     "less_people_reached": gettext_noop("no score range certain enough"),
     "criterion_changed": gettext_noop("the criterion changed"),
@@ -197,12 +197,15 @@ def _in_short(decision: Mapping[str, Any], ended: str | None) -> str:
     return _(said) % {"bar": figure(reason["bar"], 2)} if "bar" in reason else _(said)
 
 
-def ends_of_region(region: Mapping[str, Any], higher_is_better: bool) -> tuple[str, str]:
-    """Which scores pass and which fail without a person, in the region of a look (0 < distance)."""
+def where_alone(region: Mapping[str, Any], higher_is_better: bool) -> str:
+    """Which scores pass and which fail without a person, in the region of a look."""
+    if region["distance"] == 0:
+        return _("It decides every score.")
     low, high = region["threshold"] - region["distance"], region["threshold"] + region["distance"]
     upper = _("%(score)s or more") % {"score": number(high)}
     lower = _("%(score)s or less") % {"score": number(low)}
-    return (upper, lower) if higher_is_better else (lower, upper)
+    passes, fails = (upper, lower) if higher_is_better else (lower, upper)
+    return _("It passes scores of %(passes)s and fails those of %(fails)s.") % {"passes": passes, "fails": fails}
 
 
 def plot_in_words(svg: str) -> str:

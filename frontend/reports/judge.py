@@ -15,7 +15,7 @@ from annotate.models import Criterion
 from frontend.reports.beside import beside_context
 from frontend.reports.card import card_context
 from frontend.reports.evidence import evidence_context
-from frontend.reports.in_words import decision_in_words, in_words, plot_in_words
+from frontend.reports.in_words import decision_in_words, in_words, plot_in_words, where_alone
 from frontend.reports.shown import Links, from_to, percent, shown, shown_share, worded
 from judges.certificates.decision_read import PERMITTING, Looked, Ruling, Standing, standing_of
 from judges.certificates.triage_read import left_to_people
@@ -106,6 +106,7 @@ def judge_context(
         },
         "note": in_words(row["note"]),
         "caveat": in_words(row["caveat"]),
+        "roc_auc_caveat": in_words(row["roc_auc_caveat"]),
         "plot": plot_in_words(plots.get(f"sweep-{place + 1}", "")),
         "sweep": _sweep_rows(row["sweep"]) if f"sweep-{place + 1}" in plots else [],
         "dial": _dial(row, f"sweep-{place + 1}", links) if f"sweep-{place + 1}" in plots else None,
@@ -280,7 +281,7 @@ def triage_context(report: AlignmentReport, place: int, links: Links, *, reader:
         "ended": None if held.ended is None else held.ended[1],
         "decision": None if held.decision is None else decision_in_words(held.decision),
         "look": look,
-        "region": None if look is None else _region(look.result["region"]),
+        "region": None if look is None else _region(look.result["region"], row["higher_is_better"]),
         "left": None if look is None else left_to_people(look, reader=reader),
     }
 
@@ -292,7 +293,7 @@ def standing_of_row(criterion: Criterion, row: Mapping[str, Any]) -> Standing:
     )
 
 
-def _region(region: Mapping[str, Any]) -> dict[str, Any]:
+def _region(region: Mapping[str, Any], higher_is_better: bool) -> dict[str, Any]:
     reason = region["reason"]
     tried = [
         {"distance": number(step["distance"]), "errors": [_error(step["false_passes"]), _error(step["false_fails"])]}
@@ -304,12 +305,11 @@ def _region(region: Mapping[str, Any]) -> dict[str, Any]:
     threshold, distance = region["threshold"], region["distance"]
     return {
         "tried": tried,
-        "risk": percent(region["risk"]),
-        "confidence": f"{100 * region['confidence']:.4g}%",
+        "where": where_alone(region, higher_is_better),
+        "risk": f"{100 * region['risk']:g}%",
+        "confidence": f"{100 * region['confidence']:.3g}%",
         "distance": number(distance),
         "threshold": number(threshold),
-        "low": number(threshold - distance),
-        "high": number(threshold + distance),
         "false_passes": _error(region["false_passes"]),
         "false_fails": _error(region["false_fails"]),
         "inside": shown_share(region["inside"]),

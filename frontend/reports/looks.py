@@ -28,7 +28,7 @@ from annotate.core.texts import is_storable
 from annotate.models import Criterion
 from frontend.base.pages import ProjectPage, project_view
 from frontend.reports.asked import asked_criterion
-from frontend.reports.in_words import decision_in_words, drawn_by_in_words, ends_of_region, in_words
+from frontend.reports.in_words import decision_in_words, drawn_by_in_words, in_words, where_alone
 from frontend.reports.parts import judge_url
 from frontend.reports.shown import Shown, from_to, percent, shown, shown_share
 from judges.certificates.decision_read import PERMITTING, Standing, conditions_of, next_look, people_behind, standing_of
@@ -61,13 +61,13 @@ _FIGURES = (
     ),
     (
         "tpr",
-        gettext_noop("TPR"),
+        gettext_noop("Right passes (TPR)"),
         gettext_noop("Of what annotators pass, the share that the judge passes."),
         "a-judge-at-a-threshold",
     ),
     (
         "tnr",
-        gettext_noop("TNR"),
+        gettext_noop("Right fails (TNR)"),
         gettext_noop("Of what annotators fail, the share that the judge fails."),
         "a-judge-at-a-threshold",
     ),
@@ -239,13 +239,9 @@ def region_in_words(region: Mapping[str, Any], higher_is_better: bool) -> str:
         "Of what annotators fail there it passes at most %(passes)s, of what they pass it fails at most %(fails)s."
     )
     wrong %= most
+    alone = where_alone(region, higher_is_better)
     if region["distance"] == 0:
-        return _("All scores can be decided automatically.") + " " + wrong
-    passes, fails = ends_of_region(region, higher_is_better)
-    alone = _("Can be decided automatically: pass at %(passes)s, fail at %(fails)s.") % {
-        "passes": passes,
-        "fails": fails,
-    }
+        return f"{alone} {wrong}"
     share = {"share": percent(region["inside"]["value"])}
     rest = _("%(share)s of all units on the test set lie there; the rest goes to human review.") % share
     return f"{alone} {wrong} {rest}"

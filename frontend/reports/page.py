@@ -28,7 +28,11 @@ from judges.models import AlignmentReport
 if TYPE_CHECKING:
     from judges.reports.next_samples import Draw
 
-_NAMES = {"kappa": gettext_noop("Kappa"), "tpr": "TPR", "tnr": "TNR"}
+_NAMES = {
+    "kappa": gettext_noop("Kappa"),
+    "tpr": gettext_noop("Right passes (TPR)"),
+    "tnr": gettext_noop("Right fails (TNR)"),
+}
 # Columns of the table; the plot has all.
 _COLUMNS = 4
 
@@ -171,14 +175,24 @@ _WORDS = {
         gettext_noop("faithfulness, where the question is whether contexts support them"),
     ),
     "context_precision": (
-        gettext_noop("Context precision"),
+        gettext_noop("Context precision by rank, of what was retrieved"),
         gettext_noop("whether the contexts that pass are ranked first"),
     ),
-    "precision_at_k": (gettext_noop("Precision@%(k)s"), gettext_noop("share of the first %(k)s contexts that pass")),
-    "reciprocal_rank": (gettext_noop("Reciprocal rank"), gettext_noop("1 / the rank of the first context that passes")),
+    "precision_at_k": (
+        gettext_noop("Precision@%(k)s, of what was retrieved"),
+        gettext_noop("share of the first %(k)s contexts that pass"),
+    ),
+    "retrieved_precision": (
+        gettext_noop("Context precision, of what was retrieved"),
+        gettext_noop("share of all contexts that pass"),
+    ),
+    "reciprocal_rank": (
+        gettext_noop("Reciprocal rank, of what was retrieved"),
+        gettext_noop("1 / the rank of the first context that passes"),
+    ),
     "ndcg_at_k": (
-        gettext_noop("nDCG@%(k)s"),
-        gettext_noop("the order of the contexts by their grades, against the best order"),
+        gettext_noop("nDCG@%(k)s, of what was retrieved"),
+        gettext_noop("the order of the contexts by their grades, against their best order"),
     ),
     "context_recall": (
         gettext_noop("Share of key facts that pass"),

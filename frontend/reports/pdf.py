@@ -144,14 +144,17 @@ def _verdict(page: _Page, summary: Mapping[str, Any]) -> None:
         _symbol(page.canvas, decision["code"], _MARGIN + 4, page.y - 7)
         page.write(_chip(decision), 9, colour=_COLOURS.get(decision["code"], _GREY), font=_BOLD, x=14)
         page.y -= 2
-    page.write(_cut(" ".join(screen.sentences), _SENTENCE), 13, font=_BOLD)
+    first, *others = screen.sentences
+    page.write(_cut(first, _SENTENCE), 13, font=_BOLD)
+    page.y -= 2
+    page.write(_cut(" ".join(others), _SENTENCE), 10)
     page.y -= 12
     width, lowest = _INNER / 3, page.y
     for place, one in enumerate(screen.figures):
         top, x = page.y, place * width
         page.write(_cut(one.title, _NAME), 8, colour=_MUTED, x=x, width=width - 12)
         page.write(one.value, 16, font=_BOLD, x=x, width=width - 12)
-        note = "; ".join(filter(None, (one.note, one.from_where)))
+        note = ", ".join(filter(None, (one.where, one.note)))
         page.write(_cut(note, _NAME), 8, colour=_MUTED, x=x, width=width - 12)
         lowest, page.y = min(lowest, page.y), top
     page.y = lowest - 12
@@ -175,7 +178,9 @@ def _judges(page: _Page, summary: Mapping[str, Any]) -> None:
     page.y -= 2
     _row(page, [_("Judge"), _("Decision"), _("Kappa, 95% interval")], _MUTED)
     for judge in screen.first:
-        kappa = f"{judge.kappa.text} ({judge.kappa.interval})" if judge.kappa.interval else judge.kappa.text
+        kappa = f"{judge.kappa.text} {judge.where}"
+        if judge.kappa.interval:
+            kappa = f"{kappa} ({judge.kappa.interval})"
         top = page.y - 4
         _row(page, [_cut(judge.title, _NAME), _chip(judge.decision), kappa], _INK)
         colour = _COLOURS.get(judge.decision["code"], _GREY)

@@ -23,8 +23,10 @@ from frontend.base.pages import ProjectPage, RefusalsShown, project_view, status
 from frontend.batches.forms import DrawnBatchForm
 from frontend.reports.asked import asked_criterion
 from frontend.reports.in_words import in_words
-from frontend.reports.page import drawn_context, frame_context, planning_context, strata_context
+from frontend.reports.open_decisions import open_decisions
+from frontend.reports.page import drawn_context, frame_context, planning_context, screen_of, strata_context
 from frontend.reports.parts import report_part
+from judges.certificates.decision_read import looked_decisions
 from judges.models import AlignmentReport
 from judges.reports.next_samples import (
     DEFAULT_COUNT,
@@ -178,7 +180,8 @@ def _context(
     batch_form: NextBatchForm | None,
 ) -> dict[str, Any]:
     unlabelled = unlabelled_samples(criterion).count()
-    plan_form = _plan_form(page, report)
+    undecided = open_decisions(screen_of(report, looked=looked_decisions(page.project)))
+    plan_form = _plan_form(page, report, undecided.judge)
     plan = _plan(page, report, plan_form, unlabelled)
     wanted = plan_form.cleaned_data["width"] if plan_form.is_bound and plan_form.is_valid() else None
     return {
@@ -186,6 +189,7 @@ def _context(
         "planning": planning_context(report, wanted),
         "plan_form": plan_form,
         "plan": plan,
+        "open": undecided.said,
         "unlabelled": unlabelled,
         "draw_form": form,
         "seen": None if seen is None else strata_context(seen),
@@ -196,14 +200,16 @@ def _context(
     }
 
 
-def _plan_form(page: ProjectPage, report: AlignmentReport) -> PlanForm:
-    """What was asked; else about the figure that the draw is about, with the margin that the report aims at for it."""
+def _plan_form(page: ProjectPage, report: AlignmentReport, undecided: str | None) -> PlanForm:
+    """What was asked; else about the figure that the draw is about, or the judge whose decision is open, with the
+    margin that the report aims at for it."""
     given, judges = page.request.GET, report.result["judges"]
     if "width" in given:
         return PlanForm(judges, given)
     form = PlanForm(judges)
     about = given.get("about")
-    about = about if about in form.titles else _first_judge(judges)
+    if about not in form.titles:
+        about = next((key for key, title in form.titles.items() if title == undecided), _first_judge(judges))
     form.initial = {"about": about, "width": _row_of(report, form.titles[about]).get("target") or ""}
     return form
 
@@ -231,6 +237,7 @@ def _plan(page: ProjectPage, report: AlignmentReport, form: PlanForm, unlabelled
     draw, missing = min(needed, unlabelled, MOST_SAMPLES), max(0, needed - unlabelled)
     query = urlencode({"n": draw, "about": asked["about"], "width": asked["width"]})
     return {
+        "on_dev": asked["about"] != PEOPLE,
         "now": f"±{figure(row['half_width'], 2)}",
         "target": f"±{figure(asked['width'], 2)}",
         "needed": f"{needed:,}" if needed else "",

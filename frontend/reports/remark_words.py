@@ -142,7 +142,7 @@ WORDS = {
     # Of a judge beside people.
     "verdict_else_majority": gettext_noop("verdict where there is one, else the majority of the labels; ties left out"),
     "no_passes": gettext_noop("the criterion says nowhere which values pass"),
-    "no_numbers": gettext_noop("the criterion's values are no numbers, and none of them counts as pass"),
+    "no_numbers": gettext_noop("the criterion’s values are no numbers, and none of them counts as pass"),
     "only_numbers": gettext_noop("the criterion says nowhere which values pass, and the judge answers with numbers"),
     "no_reference": gettext_noop("no unit has a human reference yet"),
     "no_scores": gettext_noop("the judge scored none of the units that have a human reference"),
@@ -194,14 +194,17 @@ WORDS = {
     "few_failed_outside_slice": gettext_noop(
         "fewer than %(n)s samples with units that annotators fail outside the slice"
     ),
+    # Of a judge's proposals.
+    "few_groups_of_an_arm": gettext_noop("fewer than %(n)s questions were labelled with proposals, or without"),
+    "own_tasks_left": gettext_noop("you still have tasks in this batch"),
     # Of samples as wholes.
     "no_whole_sample": gettext_noop("no sample has a reference for each of these units yet"),
     "no_grades": gettext_noop("annotators’ values are not grades (numbers from 0)"),
-    "negative_scores": gettext_noop("some of the judge's scores are negative, and so no grades"),
+    "negative_scores": gettext_noop("some of the judge’s scores are negative, and so no grades"),
     "no_sample_decided": gettext_noop("the judge decided every unit of none of these samples"),
     "no_sample_scored": gettext_noop("the judge scored none of these samples"),
     "scores_no_shares": gettext_noop(
-        "the judge's scores are not between 0 and 1, so there is no difference to a share"
+        "the judge’s scores are not between 0 and 1, so there is no difference to a share"
     ),
     "lower_is_better": gettext_noop("lower is better for this judge, so there is no difference to a share"),
     # Of calibration, and of what a judge may decide alone.
@@ -256,6 +259,20 @@ WORDS = {
     "rate_out_of_reach": gettext_noop(
         "the judge passes more or less than its error rates allow: the labelled units are not like the others"
     ),
+    # Of versions that are compared.
+    "too_many_unresolved": gettext_noop(
+        "%(share)s of the drawn responses are unresolved; nothing is concluded above %(most)s"
+    ),
+    "nothing_settled": gettext_noop("no label of what was drawn is settled yet"),
+    "nothing_measured": gettext_noop("nothing was measured for this version"),
+    "measured_without_judge": gettext_noop("measured, not decided by annotators"),
+    "abstains_wrongly_more_often": gettext_noop(
+        "it may abstain more often (%(difference)s) from questions that can be answered"
+    ),
+    "answers_less_often": gettext_noop(
+        "it may answer less often (%(difference)s): what it answers well says nothing of what it leaves out"
+    ),
+    "no_completed_prefix": gettext_noop("the first question in the random order has no final labels yet"),
     # Plans. Only reports of before decision 30 have the first.
     "plan_of_undefined": gettext_noop("the statistic is undefined on the present samples: nothing to plan from"),
     "plan_of_few_samples": gettext_noop("fewer than 2 samples: nothing to plan from"),
@@ -310,7 +327,7 @@ WORDS = {
     "region_after_endpoint": gettext_noop("a score range is tried only when the declared minimum is reached"),
     "labels_settle": gettext_noop("more drawn labels decide it with a chance of %(chance)s"),
     "labels_alone_hardly": gettext_noop(
-        "%(times)s times as many labels would decide it with a chance below %(chance)s"
+        "even with %(times)s times as many labels it would probably stay open (chance of a decision: below %(chance)s)"
     ),
     "labels_unplanned": gettext_noop("how many more labels are needed is not known"),
     "kappa_reached": gettext_noop("Kappa is %(kappa)s: at least %(bar)s even at the low end."),
@@ -373,6 +390,9 @@ SPELLINGS: dict[str, dict[str, Callable[[Any], str]]] = {
     "errors_above_risk": {"found": _SHARE, "high": _SHARE, "risk": _SHARE},
     "false_passes_above_risk": {"found": _SHARE, "high": _SHARE, "risk": _SHARE},
     "false_fails_above_risk": {"found": _SHARE, "high": _SHARE, "risk": _SHARE},
+    "too_many_unresolved": {"share": _SHARE, "most": "{:.0%}".format},
+    "abstains_wrongly_more_often": {"difference": _SHARE},
+    "answers_less_often": {"difference": _SHARE},
     "more_samples_for": {"n": _COUNT, "width": "±{:.2f}".format},
     "width_reached": {"width": "±{:.2f}".format},
     "kappa_paradox": {"kappa": _FIGURE, "percent": "{:.0%}".format, "ac1": _FIGURE},
@@ -392,7 +412,8 @@ SPELLINGS: dict[str, dict[str, Callable[[Any], str]]] = {
     "calibrated_reached": {"bar": _FIGURE},
     "coverage_reached": {"share": _SHARE, "least": _SHARE},
     "coverage_low": {"share": _SHARE, "least": _SHARE},
-    "region_certified": {"share": _SHARE, "risk": _SHARE},
+    # As it was declared, without digits that nobody wrote.
+    "region_certified": {"share": _SHARE, "risk": lambda risk: f"{100 * risk:g}%"},
     "none_drawn_on_test": {"n": _COUNT},
     "units_open": {"n": _COUNT},
     "may_do": {"verdict": _one_of(_MAY)},

@@ -40,6 +40,10 @@ class Shown:
     n: int
     clusters: int
 
+    @property
+    def is_known(self) -> bool:
+        return self.text not in ("", UNDEFINED)
+
 
 def shown(estimate: Mapping[str, Any], digits: int = 2) -> Shown:
     return spelt(estimate, lambda value: figure(value, digits))
@@ -97,8 +101,8 @@ def money(amount: Any, currency: str | None) -> str:
 MEASURES = {
     "pass or fail": (
         ("kappa", gettext_noop("Kappa"), gettext_noop("agreement beyond chance")),
-        ("tpr", "TPR", gettext_noop("of what annotators pass, the share it passes")),
-        ("tnr", "TNR", gettext_noop("of what annotators fail, the share it fails")),
+        ("tpr", gettext_noop("Right passes (TPR)"), gettext_noop("of what annotators pass, the share it passes")),
+        ("tnr", gettext_noop("Right fails (TNR)"), gettext_noop("of what annotators fail, the share it fails")),
         ("accuracy", gettext_noop("Accuracy"), gettext_noop("share of units decided as annotators do")),
     ),
     "labels": (

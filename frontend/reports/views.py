@@ -20,6 +20,7 @@ from annotate.core.errors import Conflict
 from annotate.models import Batch, Criterion, User
 from annotate.models.batch import Came
 from annotate.projects.read import rated_criteria
+from annotate.verdicts.ratings_read import compared_after_answer
 from frontend.base.pages import ProjectPage, RefusalsShown, project_view, status_of
 from frontend.batches.forms import WhoLabelsForm
 from frontend.reports.annotators import annotators_context, people_matrix
@@ -115,7 +116,7 @@ def _earlier(page: ProjectPage, key: str) -> Criterion | None:
         return None
     found = next((one for one in versions_of(page.project, key) if str(one.version) == number), None)
     if found is None or (not found.is_current and report_state(found, reader=page.user).report is None):
-        raise Http404(_("There is no such report."))
+        raise Http404(_("Report not found."))
     return found
 
 
@@ -138,7 +139,7 @@ def download(page: ProjectPage, key: str, number: int, form: str) -> HttpRespons
     and the script that works every figure out again."""
     found = one_report(page.project, number, reader=page.user)
     if found.criterion.key != key or form not in DOWNLOADS:
-        raise Http404(_("There is no such report."))
+        raise Http404(_("Report not found."))
     if form != "json" and not is_shown(found):
         messages.error(
             page.request, _("An earlier version of Touchstone created this report. It is still available as JSON.")
@@ -165,6 +166,7 @@ def annotators(page: ProjectPage, key: str) -> HttpResponse:
         lambda report: {
             **frame_context(report),
             "annotators": annotators_context(report),
+            "after_answer": compared_after_answer(report.criterion),
             "matrix": people_matrix(report),
             "disagree_url": f"{page.url('samples')}?{urlencode({'criterion': key, 'agreement': 'disagree'})}",
         },

@@ -22,7 +22,7 @@ from frontend.translation.catalogue import is_translated, read_catalogue
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 # Where people's sentences are. `alignment` has none: what it says is frozen into reports.
-PACKAGES = ("annotate", "frontend", "judges")
+PACKAGES = ("annotate", "frontend", "judges", "systems")
 
 _KEYWORDS = {
     **dict.fromkeys(("_", "gettext", "gettext_lazy", "gettext_noop"), None),

@@ -13,11 +13,13 @@ from django.utils import timezone
 from annotate.batches.audits_make import make_audit
 from annotate.batches.audits_write import create_schedule
 from annotate.batches.gold import import_gold
+from annotate.batches.qualifications import Asked, create_qualification
 from annotate.batches.steps import close_batch, open_batch, pause_batch, start_adjudication
 from annotate.core.units import units_of
 from annotate.models import AuditSchedule, Batch, Project, Sample, Task, User, Verdict
 from annotate.models.batch import ConsensusRule, Purpose
 from annotate.projects.write import create_project, set_member
+from annotate.qualification.tries import start_test
 from annotate.samples.read import samples_named
 from annotate.tasks.labelling import submit_task
 from annotate.tasks.threads import ask as ask_reviewers
@@ -25,10 +27,30 @@ from annotate.tasks.threads import write
 from annotate.tasks.write import reopen_task, return_task
 from annotate.verdicts.adjudication import approve
 from judges.canaries.write import check_canaries
+from judges.endpoints.write import create_endpoint
 from judges.models import Ask, Endpoint, Judge, JudgeVersion, Reply, Run, RunState, Score, Trial, VersionState
 from judges.reports.evidence import settled_on_dev
 from judges.versions.write import add_version, create_judge
+from systems.experiments.figures import freeze_figures
+from systems.experiments.write import create_experiment
+from systems.models import (
+    FrozenSet,
+    Question,
+    QuestionRevision,
+    QuestionSet,
+    QuestionSetEntry,
+    Response,
+    SystemVersion,
+    TargetAsk,
+    TargetReply,
+    TargetRun,
+)
+from systems.questions.contents import Content, new_revisions
+from systems.questions.write import freeze_set
+from systems.responses.versions import Description, create_version
+from systems.targets.write import set_target
 from tests.annotate.factories import TRISTATE, decide_unit, finish, make_batch, make_sample, say
+from tests.judges.building import add_judge
 
 SCORE = {
     "key": "score",
@@ -48,6 +70,9 @@ _CONTEXTS = [
 ]
 
 
+LONG = "w" * 90
+
+
 class Stages:
     """Batches are numbered in the order in which they are made; `names` has what pages are addressed by."""
 
@@ -65,6 +90,8 @@ class Stages:
         self._batches()
         self._units()
         self._tasks()
+        self._proposals()
+        self._qualification()
 
     def _batch(
         self, name: str, *people: User, sample: Sample | None = None, asks: str = "support", **more: Any
@@ -120,6 +147,30 @@ class Stages:
         say(self.ana, _task(batch, self.ana), "answer", "corrected_answer", "On Sundays it stays closed.")
         return _task(batch, self.ana)
 
+    def _qualification(self) -> None:
+        """Ana has not begun; Ben failed his first test."""
+        values = ("yes", "no", "unsure")
+        samples = [make_sample(self.project, 500 + n, contexts=_CONTEXTS) for n in range(10)]
+        rows = [
+            {"sample_id": one.external_id, "unit": "claim:0", "criterion": "support", "value": values[n % 3],
+             "reason": "The first context says so."}
+            for n, one in enumerate(samples)
+        ]  # fmt: skip
+        import_gold(actor=self.alma, project=self.project, rows=rows)
+        asked = Asked(criteria=[self.project.criteria.get(key="support")], training=2, test=4, tries=2)
+        made = create_qualification(
+            actor=self.alma, project=self.project, name="Newcomers", asked=asked, annotators=[self.ana, self.ben],
+            seed=1,
+        )  # fmt: skip
+        self.names["qualification"] = made.pk
+        for batch in (made.training, made.test):
+            if not batch.gold_feedback:
+                start_test(actor=self.ben, qualification=made)
+            for task in Task.objects.filter(batch=batch, annotator=self.ben).select_related(
+                "annotator", "sample", "batch"
+            ):
+                finish(task)
+
     def _units(self) -> None:
         changed = self._batch("changed", self.ana, self.ben)
         self.names["reopened"] = self._decided(changed).pk
@@ -161,6 +212,26 @@ class Stages:
             **self._questions(),
         }
 
+    def _proposals(self) -> None:
+        """Of two samples, of which one is withheld; Ana has the other one's task."""
+        samples = [make_sample(self.project, self.samples + place, contexts=_CONTEXTS) for place in (1, 2)]
+        self.samples += 2
+        named = {sample.external_id: sample for sample in samples}
+        values = [(name, f"claim:{place}", "yes") for name in named for place in (0, 1)]
+        add_judge(self.project, f"Proposer {LONG}", named, values)
+        batch = make_batch(
+            self.project,
+            [self.ana],
+            name="proposing",
+            criteria=list(self.project.criteria.filter(key="support")),
+            samples=list(named),
+            created_by=self.alma,
+            proposals={"support": f"Proposer {LONG}"},
+        )
+        self.names["proposing"] = batch.number
+        shown = batch.proposed.get(shown=True).sample
+        self.names["proposing_task"] = batch.tasks.get(sample=shown).pk
+
     def _questions(self) -> dict[str, int]:
         """One that is answered, which Ana has not read; one that waits."""
         task = _task(self._batch("asked", self.ana), self.ana)
@@ -174,9 +245,6 @@ class Stages:
 
 def _task(batch: Batch, user: User) -> Task:
     return Task.objects.select_related("annotator", "sample", "batch").get(batch=batch, annotator=user)
-
-
-LONG = "w" * 90
 
 
 def audit_stages(project: Project, alma: User, *people: User) -> dict[str, int]:
@@ -300,6 +368,79 @@ def _proposals(version: JudgeVersion, user: User) -> Run:
             outcome=None if place else {"claims": claims, "revision": sample.claims_revision},
         )
     return run
+
+
+def system_stages(project: Project, user: User) -> dict[str, int]:
+    """A test set that was frozen and changed since, asked of two versions; an experiment with figures and one without;
+    a target, a run that is done and one that stopped; and questions to be confirmed."""
+    draft = QuestionSet.objects.create(project=project, name="support")
+    turns = [{"role": "user", "text": "It is Sunday."}, {"role": "assistant", "text": "Closed."}]
+    said = [
+        Content("When does it open?", "At nine.", ["nine"], ["Sunday"], {"hours": 2}, "simple", "easy", "hours", turns),
+        Content(LONG * 4, kind="unanswerable", category=LONG, metadata={"k" * 60: "v" * 200}),
+    ]
+    questions = [
+        Question.objects.create(project=project, external_id=name, group_key=name) for name in ("opening", "q" * 300)
+    ]
+    for position, revision in enumerate(new_revisions(zip(questions, (1, 1), said, strict=True))):
+        QuestionSetEntry.objects.create(
+            question_set=draft, question_id=revision.question_id, revision=revision, position=position
+        )
+    frozen = freeze_set(actor=user, project=project, name="support").frozen
+    (revision,) = new_revisions([(questions[0], 2, Content("When does it open on Sundays?", relevant={"hours": 1}))])
+    draft.entries.filter(question=questions[0]).update(revision=revision)
+    builds = [create_version(actor=user, project=project, name=name, said=_DESCRIBED) for name in ("v7", LONG[:90])]
+    asked = {"question": questions[0], "revision": revision, "latency_ms": 812.5, "cost": 0.002}
+    SystemVersion.objects.filter(pk=builds[1].pk).update(configuration={"top_k": 20})
+    for build in builds:
+        sample = make_sample(project, 700 + build.pk, question=revision.text, pipeline_version=build.name)
+        ranking = [{"id": "hours", "score": 1.5}, {"id": LONG * 3, "score": None}]
+        Response.objects.create(version=build, sample=sample, status="ok", ranking=ranking, **asked)
+    Response.objects.create(
+        version=builds[0], repeat=1, status="failed", error="reported", error_text=f"timeout {LONG}", **asked
+    )
+    spec = {
+        "versions": [build.name for build in builds],
+        "metrics": [{"field": "latency_ms"}, {"field": "answered", "name": LONG[:80]}, {"criterion": "support"}],
+        "rule": {"primary": "latency_ms", "margin": 5, "guards": [{"metric": LONG[:80], "margin": 0.1}]},
+    }
+    for name in ("shipping", "not-yet"):
+        create_experiment(actor=user, project=project, name=name, said=spec)
+    freeze_figures(experiment=project.experiments.get(name="shipping"), user=user)
+    asking = _asking(project, user, frozen, builds, revision)
+    for n, group in enumerate(("", "", "a", "b")):
+        words = "Is it open?" if n < 2 else LONG
+        make_sample(project, 800 + n, question=words, pipeline_version=builds[n % 2].name, group_key=group)
+    return {
+        "asked_question": questions[0].pk,
+        "build": builds[0].pk,
+        "answered": builds[0].responses.first().pk,
+        "asking": asking,
+    }
+
+
+def _asking(
+    project: Project, user: User, frozen: FrozenSet, builds: list[SystemVersion], revision: QuestionRevision
+) -> int:
+    """A target, its run that stopped, with failures, and one that is done. Returns the first."""
+    endpoint = create_endpoint(project=project, actor=user, name="rag", base_url="http://127.0.0.1:9/v1")
+    body = {"question": "{{question}}", "note": LONG * 4}
+    said = {"endpoint": endpoint.name, "body": body, "reply": {"answer": "/answer"}}
+    for version in (None, builds[1]):
+        set_target(actor=user, project=project, version=version, said=said)
+    stopped = {"state": "stopped", "stop_code": "refused", "stop_message": LONG, "planned": 4, "requests": 4}
+    run = TargetRun.objects.create(version=builds[1], frozen_set=frozen, repeats=2, created_by=user, **stopped)
+    reply = TargetReply.objects.create(version=builds[1], key="k", text=f"<p>{LONG * 20}", seconds=0.2)
+    for repeat, detail in enumerate(("The reply is HTML or XML, not JSON.", LONG)):
+        TargetAsk.objects.create(run=run, revision=revision, repeat=repeat, status="failed", detail=detail, reply=reply)
+    TargetRun.objects.create(version=builds[0], frozen_set=frozen, state="done", planned=0, only_failed=True)
+    return run.pk
+
+
+_DESCRIBED = Description(
+    configuration={"model": "m" * 120, "top_k": 5, "rerank": True}, commit="a" * 40, parent_commit="b" * 40,
+    price={"input": 0.5, "output": 1.5}, tags=["nightly", "t" * 90], is_baseline=True,
+)  # fmt: skip
 
 
 def _first(judge: Judge) -> JudgeVersion:

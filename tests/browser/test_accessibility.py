@@ -23,6 +23,7 @@ from annotate.files.releases import make_release
 from annotate.members.resets import create_reset
 from annotate.members.write import create_invite
 from annotate.models import Project, Sample, Task, User, Verdict
+from annotate.models.view import ViewOf
 from annotate.projects.builtin_criteria import BUILTIN_CRITERIA
 from annotate.projects.criteria import add_criteria
 from annotate.projects.write import create_project, set_member
@@ -34,7 +35,7 @@ from judges.reports.links import create_link
 from judges.reports.write import freeze_report
 from tests.annotate.factories import make_batch
 from tests.browser.accessibility import NARROW, WIDE, bring_axe, low_contrast, problems, sticking_out, unseen_focus
-from tests.browser.stages import Stages, audit_stages, canary_stages, judge_stages, trial_stages
+from tests.browser.stages import Stages, audit_stages, canary_stages, judge_stages, system_stages, trial_stages
 from tests.pages import pages_of
 
 if TYPE_CHECKING:
@@ -71,6 +72,7 @@ PAGES = [
     ("ana", "/p/demo/label/done/"),
     ("ana", "/p/bare/label/done/"),
     ("ana", "/p/stages/label/?task={asked_task}"),
+    ("ana", "/p/stages/label/?task={proposing_task}"),
     ("ana", "/p/stages/label/questions/"),
     ("ana", "/p/bare/label/questions/"),
     ("remy", "/p/stages/questions/"),
@@ -82,6 +84,7 @@ PAGES = [
     ("alma", "/p/demo/audit/"),
     ("alma ana", "/p/demo/guidelines/"),
     ("remy", "/p/demo/guidelines/edit/"),
+    ("ana", "/p/demo/guidelines/1/"),
     ("alma", "/p/demo/settings/"),
     ("remy", "/p/demo/adjudicate/"),
     ("remy", "/p/bare/adjudicate/"),
@@ -107,6 +110,11 @@ PAGES = [
     ("remy", "/p/demo/samples/?status=resolved&view={view}"),
     ("remy", "/p/demo/samples/?criterion=gone&view={view}"),
     ("remy", "/p/bare/samples/"),
+    ("alma", "/p/demo/units/"),
+    ("remy", "/p/demo/units/?criterion=support&status=disputed&value=supported&sort=agreement"),
+    ("alma", "/p/demo/units/?criterion=support&judge=disagrees:claim-checker"),
+    ("remy", "/p/demo/units/?criterion=gone&view={units_view}"),
+    ("remy", "/p/bare/units/"),
     ("remy", "/p/demo/samples/{sample}/"),
     ("remy", "/p/stages/samples/{corrected_sample}/"),
     ("remy", "/p/demo/samples/{sample}/?criterion=support&" + JUDGE + "&disagreement=1"),
@@ -123,8 +131,18 @@ PAGES = [
     ("alma", "/p/demo/batches/audits/{stuck}/"),
     ("alma", "/p/demo/batches/audits/{audits}/edit/"),
     ("alma", "/p/demo/batches/audits/{audits}/end/"),
+    ("alma", "/p/bare/qualifications/"),
+    ("alma", "/p/stages/qualifications/"),
+    ("alma", "/p/demo/qualifications/new/"),
+    ("alma", "/p/stages/qualifications/{qualification}/"),
+    ("alma", "/p/stages/qualifications/{qualification}/end/"),
+    ("alma", "/p/stages/qualifications/{qualification}/waive/ana/"),
+    ("ana", "/p/stages/qualification/{qualification}/"),
+    ("ben", "/p/stages/qualification/{qualification}/"),
     ("alma remy", "/p/demo/batches/1/"),
     ("alma", "/p/demo/batches/2/"),
+    ("alma", "/p/stages/batches/new/"),
+    ("alma", "/p/stages/batches/{proposing}/"),
     ("alma", "/p/stages/batches/{paused}/"),
     ("alma", "/p/stages/batches/{adjudicating}/"),
     ("alma", "/p/stages/batches/{closed}/"),
@@ -199,6 +217,44 @@ PAGES = [
     ("alma", "/p/stages/runs/{stopped_run}/"),
     ("alma", "/p/stages/runs/{stopped_run}/cancel/"),
     ("remy", "/p/stages/runs/{done_run}/"),
+    ("alma remy", "/p/stages/systems/"),
+    ("alma", "/p/bare/systems/"),
+    ("alma", "/p/stages/systems/import/"),
+    ("alma remy", "/p/stages/systems/confirm/"),
+    ("alma", "/p/bare/systems/confirm/"),
+    ("alma remy", "/p/stages/systems/sets/support/"),
+    ("remy", "/p/stages/systems/sets/support/1/"),
+    ("alma", "/p/stages/systems/import/judgements/"),
+    ("alma", "/p/stages/systems/import/rankings/"),
+    ("alma remy", "/p/stages/systems/sets/support/1/retrieval/"),
+    ("remy", "/p/stages/systems/sets/support/1/retrieval/{build}/"),
+    ("alma", "/p/stages/systems/sets/support/1/retrieval/pool/"),
+    ("remy", "/p/stages/systems/sets/support/1/retrieval/conflicts/"),
+    ("remy", "/p/stages/systems/questions/{asked_question}/"),
+    ("alma", "/p/stages/systems/versions/{build}/"),
+    ("alma", "/p/stages/systems/versions/{build}/edit/"),
+    ("alma", "/p/stages/systems/target/"),
+    ("alma", "/p/bare/systems/target/"),
+    ("alma", "/p/stages/systems/target/remove/"),
+    ("alma", "/p/stages/systems/versions/{build}/target/"),
+    ("alma", "/p/stages/systems/asking/"),
+    ("alma", "/p/bare/systems/asking/"),
+    ("alma", "/p/stages/systems/asking/{asking}/"),
+    ("alma", "/p/stages/systems/asking/{asking}/cancel/"),
+    ("alma remy", "/p/stages/systems/diagnosis/"),
+    ("alma", "/p/bare/systems/diagnosis/"),
+    ("alma", "/p/stages/systems/diagnosis/?by=judges"),
+    ("remy", "/p/stages/systems/diagnosis/?stage=undecided"),
+    ("remy", "/p/stages/systems/diagnosis/{answered}/"),
+    ("alma", "/p/stages/systems/diagnosis/questions/"),
+    ("alma", "/p/stages/systems/bands/"),
+    ("alma remy", "/p/stages/systems/trend/"),
+    ("alma", "/p/stages/systems/new-experiment/"),
+    ("alma remy", "/p/stages/systems/experiments/shipping/"),
+    ("alma remy", "/p/stages/systems/experiments/not-yet/"),
+    ("alma", "/p/stages/systems/experiments/shipping/draw/"),
+    ("alma", "/p/stages/systems/experiments/shipping/rule/"),
+    ("remy", "/p/stages/systems/experiments/shipping/questions/"),
     ("alma", "/p/demo/export/"),
     ("alma", "/p/bare/export/"),
     ("alma", "/p/demo/manage/"),
@@ -228,9 +284,12 @@ NO_PAGES = {
     "audit-csv": "a file",
     "token-new": "a form; see test_a_new_token",
     "token-revoke": "a form",
+    "guidelines-preview": "a part of the form for guidelines",
     "batch-preview": "a part of the form for a batch",
     "batch-edit-preview": "a part of the form for a draft",
     "batch-progress": "a part of the batch's page",
+    "qualification-add": "a form of the qualification’s page",
+    "qualification-try": "a form of the qualification’s page",
     "audits-preview": "a part of the form for an audit schedule",
     "audits-edit-preview": "a part of the form for an audit schedule",
     "endpoint-try": "a form of the endpoint's page",
@@ -238,6 +297,13 @@ NO_PAGES = {
     "import-progress": "a part of the import's page",
     "import-errors": "a file",
     "report-certify": "a form",
+    "test-set-freeze": "a form of the set's page",
+    "experiment-figures": "a form of the experiment’s page",
+    "experiment-download": "a file",
+    "target-try": "a form of the target’s page",
+    "version-target-try": "a form of the target’s page",
+    "version-target-remove": "as target-remove",
+    "asking-progress": "a part of the run’s page",
     "report-status": "a part of the report's page",
     "report-download": "a file",
     "report-unshare": "a form",
@@ -265,7 +331,7 @@ NO_PAGES = {
     "member-reset": "a form of the members' page; see test_a_reset_link",
     "invite-revoke": "a form",
     "member-remove": "a form",
-    "view-save": "a form of the list of samples",
+    "view-save": "a form of the lists of samples and units",
     "view-change": "a form",
     "view-update": "a form",
     "view-delete": "a form",
@@ -308,14 +374,25 @@ def world(standing_app: LiveApp) -> dict[str, Any]:
     _invite, invited = create_invite(actor=alma, project=bare, role="annotator", max_uses=5)
     _reset, forgotten = create_reset(actor=alma, project=bare, user=ana)
     stages = Stages(alma, remy, ana, User.objects.get(username="ben"))
-    view = save_view(actor=remy, project=demo, name="To check " * 8, conditions={"criterion": "gone"}, is_shared=True)
+    view = save_view(
+        of=ViewOf.SAMPLES,
+        actor=remy,
+        project=demo,
+        name="To check " * 8,
+        conditions={"criterion": "gone"},
+        is_shared=True,
+    )
+    gone = {"criterion": "gone"}
+    of_units = save_view(of=ViewOf.UNITS, actor=remy, project=demo, name="Units", conditions=gone, is_shared=True)
     return {
         "view": view.pk,
+        "units_view": of_units.pk,
         **stages.names,
         **(judged := judge_stages(stages.project, alma)),
         **canary_stages(judged["asks"], alma),
         **trial_stages(demo, alma),
         **audit_stages(demo, alma, remy, ana),
+        **system_stages(stages.project, alma),
         "cookies": {user.username: standing_app.session_cookie(user) for user in (alma, remy, ana, stan, stages.ben)},
         "verdict": Verdict.objects.filter(sample__project=demo, state="disputed").order_by("pk")[0].pk,
         "sample": demo.samples.order_by("pk")[0].pk,
@@ -634,7 +711,7 @@ def test_a_question_and_its_answer_beside_the_work(visit: Visit) -> None:
 def test_all_questions_at_once(look: Visit) -> None:
     page = look("ben", "/p/stages/label/?task={texts_task}")
     page.keyboard.press("a")
-    page.wait_for_selector('#view[aria-pressed="true"]')
+    page.wait_for_selector('html[data-view="all"]')
     page.wait_for_selector("#form > li")
     assert not problems(page, "all at once")
 

@@ -82,7 +82,7 @@ def test_cant_tell_takes_a_reason_and_answers_the_question(desk: Desk, desk_page
     press(desk_page, "Enter")
     desk_page.wait_for_selector('#cant-tell[aria-pressed="true"]')
     assert "Ask the pharmacist." in desk_page.locator("#cant-tell").inner_text()
-    assert desk_page.locator("#steps").inner_text().count("Can't tell") == 2
+    assert desk_page.locator("#steps").inner_text().count("Can’t tell") == 2
     # A value takes its place, and it the value's.
     press(desk_page, "2")
     desk_page.wait_for_selector('#cant-tell[aria-pressed="false"]')
@@ -137,6 +137,67 @@ def test_undo_and_redo_over_everything_that_was_said(desk: Desk, desk_page: Page
     assert LabelEvent.objects.filter(label__task_id=task).count() == 12
 
 
+def focused_option(page: Page) -> str:
+    return str(page.evaluate("document.activeElement.querySelector('.option-label')?.textContent ?? ''"))
+
+
+def test_the_focus_goes_along_with_the_keys(desk: Desk, desk_page: Page) -> None:
+    options = desk_page.locator("#options button")
+    options.nth(1).focus()
+    press(desk_page, "3")
+    assert desk_page.locator('[data-unit="claim:1"][aria-current]').count() == 1
+    assert focused_option(desk_page) == "Supported", "the first one of the question in hand, of which none is chosen"
+    # Of the last one: on what was chosen.
+    press(desk_page, "2")
+    assert focused_option(desk_page) == "Contradicted"
+    press(desk_page, "p")
+    assert focused_option(desk_page) == "Not in context"
+    rows = desk_page.locator("#steps button")
+    rows.nth(0).focus()
+    press(desk_page, "n")
+    assert rows.nth(1).evaluate("(row) => row === document.activeElement")
+    press(desk_page, "a", "p")
+    cards = desk_page.locator(".form-step")
+    cards.nth(0).locator(".option").first.focus()
+    press(desk_page, "u", "3")
+    assert cards.nth(0).locator(":focus").inner_text().endswith("Not in context")
+    press(desk_page, "n")
+    assert cards.nth(1).locator(":focus").inner_text().endswith("Contradicted")
+    # Who has it nowhere keeps it nowhere.
+    desk_page.evaluate("document.activeElement.blur()")
+    press(desk_page, "p", "1")
+    assert desk_page.evaluate("document.activeElement === document.body")
+
+
+def test_submitting_says_so_and_how_many_samples_are_left(desk: Desk, desk_page: Page) -> None:
+    assert desk_page.locator("#progress-task").inner_text() == "0 of 2 questions answered"
+    assert desk_page.locator("#progress-batch").inner_text() == "Samples left: 3"
+    task = task_of(desk_page)
+    before = desk_page.locator("#options").bounding_box()
+    press(desk_page, "1", "1", "Enter")
+    wait_for_next_task(desk_page, task)
+    told = "Submitted. Samples left: 2."
+    assert desk_page.locator("#hint").inner_text() == told
+    assert desk_page.locator("#announce").inner_text().startswith(f"{told} Next sample. Question 1")
+    assert desk_page.locator("#options").bounding_box() == before
+    press(desk_page, "1")
+    assert desk_page.locator("#hint").is_hidden()
+    task = task_of(desk_page)
+    press(desk_page, "s", "1")
+    wait_for_next_task(desk_page, task)
+    assert desk_page.locator("#hint").inner_text() == "Skipped. Samples left: 1."
+
+
+def test_the_page_says_in_time_when_evidence_is_attached(desk: Desk, desk_page: Page) -> None:
+    note = desk_page.locator("#evidence-when")
+    assert note.inner_text() == "optional, before you answer"
+    assert desk_page.locator("#evidence-start").get_attribute("aria-describedby") == "evidence-when"
+    press(desk_page, "1")
+    assert note.is_visible(), "the next claim has no answer yet"
+    press(desk_page, "p")
+    assert note.is_hidden()
+
+
 def test_the_last_submission_is_taken_back(desk: Desk, desk_page: Page) -> None:
     task = task_of(desk_page)
     press(desk_page, "1", "x", "2", "Enter")
@@ -149,7 +210,7 @@ def test_the_last_submission_is_taken_back(desk: Desk, desk_page: Page) -> None:
     assert Task.objects.get(pk=task).status == "in_progress"
     steps = desk_page.locator("#steps").inner_text()
     assert "Supported" in steps
-    assert "Can't tell" in steps
+    assert "Can’t tell" in steps
     press(desk_page, "2")
     press(desk_page, "Enter")
     # What was in hand comes next, as it was.

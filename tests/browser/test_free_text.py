@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from annotate.core.scales import MAX_TEXT
 from annotate.models import Label, LabelEvent
 from tests.browser.conftest import SUPPORT, Table
 
@@ -67,6 +68,38 @@ def test_words_typed_offline_are_there_after_a_reload_and_sent_later(set_table: 
     table.page.reload()
     table.page.wait_for_selector("#work:not([hidden])")
     assert table.labels()["answer"].value == "Prices"
+
+
+def test_words_that_are_too_long_are_neither_cut_nor_lost(set_table: Callable[..., Table]) -> None:
+    table = set_text_table(set_table)
+    page = table.page
+    to_the_field(page)
+    # As pasting does: all of it at once.
+    long = "w" * (MAX_TEXT + 512)
+    page.keyboard.insert_text(long)
+    note = page.locator("#text-block .too-long")
+    assert note.inner_text() == "Not saved: 512 characters too many. Shorten it to 20,000."
+    assert page.locator("#announce").inner_text() == note.inner_text()
+    # Elsewhere and back, in either view.
+    page.keyboard.press("Control+Enter")
+    page.keyboard.press("p")
+    assert note.is_hidden()
+    page.keyboard.press("a")
+    assert page.input_value(".form-text") == long
+    page.keyboard.press("a")
+    page.keyboard.press("Enter")
+    assert page.locator("#complete").inner_text() == "Shorten this text first."
+    assert page.locator('[data-unit="answer"][aria-current]').count() == 1
+    assert page.input_value(FIELD) == long
+    assert "answer" not in table.labels()
+    page.locator(FIELD).focus()
+    page.keyboard.press("Control+a")
+    page.keyboard.insert_text("w" * MAX_TEXT)
+    assert note.is_hidden()
+    page.keyboard.press("Control+Enter")
+    assert table.labels()["answer"].value == "w" * MAX_TEXT
+    page.keyboard.press("Enter")
+    page.wait_for_selector('[data-stage-box="done"]:not([hidden])')
 
 
 def test_clearing_takes_the_words_back_and_undo_brings_them(set_table: Callable[..., Table]) -> None:

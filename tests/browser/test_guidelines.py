@@ -84,6 +84,8 @@ def test_a_reviewer_changes_them_beside_a_dispute_by_keyboard(
     expect(page.locator("section", has_text="Contradicted").last).to_be_visible()
     page.get_by_label("Guidelines").focus()
     page.keyboard.type("Opening hours count.")
+    # Past the button that inserts an image.
+    page.keyboard.press("Tab")
     page.keyboard.press("Tab")
     page.keyboard.press("End")
     page.keyboard.type("opening hours.")

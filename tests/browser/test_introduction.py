@@ -120,13 +120,14 @@ def test_skipped_it_is_not_shown_again(
 
 def test_work_that_waits_in_the_browser_comes_first(open_desk: Callable[..., Page], newcomer: User) -> None:
     page = open_desk()
+    # Before the connection is back: the page sends what waits at that very moment.
+    page.route("**/labels/", lambda route: route.abort())
     page.context.set_offline(True)
     page.keyboard.press("Escape")
     page.wait_for_selector(REAL)
     page.keyboard.press("1")
     page.wait_for_selector('#save-state[data-shown="waiting"]')
     page.context.set_offline(False)
-    page.route("**/labels/", lambda route: route.abort())
     page.reload()
     page.wait_for_selector(REAL)
     expect(page.locator("#introduction")).to_be_hidden()

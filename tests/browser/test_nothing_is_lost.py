@@ -32,7 +32,7 @@ def test_two_tabs_disagree_about_cant_tell(desk: Desk, live_app: LiveApp, new_pa
     press(pages[1], "x", "1")
     dialog = pages[1].locator("#conflict-dialog[open]")
     dialog.wait_for()
-    assert "Can't tell: Not enough information in the contexts" in dialog.inner_text()
+    assert "Can’t tell: Not enough information in the contexts" in dialog.inner_text()
     assert "Supported" in dialog.inner_text()
     assert Label.objects.get().value == "supported"
     dialog.get_by_role("button", name="Use the other version").click()
@@ -110,7 +110,7 @@ def test_a_dead_server(desk: Desk, live_app: LiveApp, new_page: Callable[..., Pa
     for page, task in zip(pages, tasks, strict=True):
         come_back(page)
         assert said(task) == {"claim:0": UNSURE, "claim:1": (None, "Text is broken or missing")}
-        assert page.locator("#steps").inner_text().count("Can't tell") == 2
+        assert page.locator("#steps").inner_text().count("Can’t tell") == 2
     assert LabelEvent.objects.count() == 4
 
 

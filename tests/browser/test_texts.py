@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.browser.conftest import Table, claims_in
+from tests.browser.conftest import RELEVANCE, SUPPORT, Table, claims_in
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
@@ -333,3 +333,84 @@ def test_the_list_of_keys_has_them_all(searched: Table) -> None:
     searched.page.keyboard.press("?")
     keys = searched.page.locator("#help-dialog kbd").all_inner_texts()
     assert {"e", "v", "/"} <= set(keys)
+
+
+# --- what scrolls when another question is in hand ---
+
+PARAGRAPH = "It opens at nine and closes at five, on every day but Sunday. " * 6
+FACT = {
+    "key": "fact_in_answer",
+    "unit": "fact",
+    "scale": "nominal",
+    "prompt": "Is it in the answer?",
+    "options": [{"value": "yes"}, {"value": "no"}],
+    "pass": ["yes"],
+}
+RELEVANCY = {**FACT, "key": "relevancy", "unit": "answer", "prompt": "Does it answer the question?"}
+SMALL = {"viewport": {"width": 800, "height": 600}}
+
+
+def top(page: Page) -> float:
+    """How far the texts are scrolled, once they stay where they are."""
+    script = """() => new Promise((done) => {
+      const texts = document.querySelector(".ws-texts");
+      let last = -1, still = 0;
+      const look = () => {
+        still = texts.scrollTop === last ? still + 1 : 0;
+        last = texts.scrollTop;
+        if (still > 12) done(last);
+        else requestAnimationFrame(look);
+      };
+      look();
+    })"""
+    return float(page.evaluate(script))
+
+
+def is_in_sight(page: Page, selector: str) -> bool:
+    script = """(selector) => {
+      const view = document.querySelector(".ws-texts").getBoundingClientRect();
+      const place = document.querySelector(selector).getBoundingClientRect();
+      return place.top >= view.top && place.bottom <= view.bottom;
+    }"""
+    return bool(page.evaluate(script, selector))
+
+
+def test_what_is_asked_about_comes_into_sight_and_nothing_scrolls_without_need(set_table: SetTable) -> None:
+    answer = "It opens at nine. It closes at five."
+    table = set_table(
+        criteria=(SUPPORT, RELEVANCE, FACT, RELEVANCY),
+        browser=SMALL,
+        answer=answer,
+        claims=claims_in(answer, "It opens at nine.", "It closes at five."),
+        contexts=[PARAGRAPH, PARAGRAPH, PARAGRAPH],
+        key_facts=["It opens at nine."],
+    )
+    page = table.page
+    page.keyboard.press("PageDown")
+    reading = top(page)
+    assert reading > 0
+    # The next claim stands beside its question: the contexts that it is compared with stay.
+    page.keyboard.press("1")
+    assert page.locator("#unit-name").inner_text().startswith("Claim 2")
+    assert top(page) == reading
+    for number in (1, 2, 3):
+        page.keyboard.press("1")
+        assert page.locator("#unit-name").inner_text().startswith(f"Context {number}")
+        before, now = reading, top(page)
+        reading = now
+        assert is_in_sight(page, f"#context-{number}")
+        # No further than it has to.
+        assert number == 1 or 0 < now - before < 600
+    page.keyboard.press("1")
+    assert page.locator("#unit-name").inner_text().startswith("Key fact 1")
+    top(page)
+    assert is_in_sight(page, "#facts .current")
+    assert is_in_sight(page, "#answer")
+    page.keyboard.press("PageDown")
+    page.keyboard.press("PageDown")
+    assert top(page) > 0
+    page.keyboard.press("1")
+    assert page.locator("#unit-name").inner_text().startswith("Answer")
+    top(page)
+    assert is_in_sight(page, "#answer")
+    assert is_in_sight(page, "#question")

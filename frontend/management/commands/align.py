@@ -30,7 +30,7 @@ class Command(OneLineCommand):
             "--labels",
             choices=["settled", "all"],
             default="settled",
-            help="compare judges with what people settled (the default), or with all that they labelled",
+            help="compare judges with resolved units (the default), or with all labelled units",
         )
         parser.add_argument("--format", choices=["json", "table", "markdown", "html"], default="table")
         parser.add_argument("--out", type=Path, metavar="FILE", help="write to a file instead of the terminal")

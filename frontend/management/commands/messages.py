@@ -15,7 +15,7 @@ from frontend.translation.update import missing_as_json, problems, update_po
 
 class Command(BaseCommand):
     help = (
-        "Brings frontend/locale in step with the code. With --missing it changes nothing and prints the messages "
+        "Bring frontend/locale in step with the code. With --missing it changes nothing and prints the messages "
         "without a translation as JSON; fill in each “text” and give the file back with --fill."
     )
     requires_system_checks = ()
@@ -30,7 +30,7 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         path = LOCALE / options["language"] / "LC_MESSAGES" / "django.po"
         if not path.exists():
-            raise CommandError(f"There is no {path}.")
+            raise CommandError(f"{path} not found.")
         if options["missing"]:
             rows = missing_as_json(path)
             self.stdout.write(json.dumps(rows, ensure_ascii=False, indent=1))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from frontend.reports.compare import best_first
 from frontend.reports.plots.differences import DifferenceRow, differences_plot
 from frontend.reports.plots.ink import plain
 from frontend.reports.plots.judge import histogram_plot, reliability_plot, sweep_plot, triage_plot
@@ -43,6 +44,6 @@ def _pairs(compared: dict[str, Any]) -> list[DifferenceRow]:
     sides = [plain(side["title"], 18) for side in compared["sides"]]
     return [
         DifferenceRow(f"{sides[pair['second']]} vs {sides[pair['first']]}", pair["difference"]["kappa"])
-        for pair in compared["pairs"]
+        for pair in best_first(compared["pairs"])
         if pair["reason"] is None
     ]

@@ -14,7 +14,7 @@ from annotate.models import AuditEntry, Batch, Label, Project, Task, User, Verdi
 from annotate.verdicts.disputes_read import Said
 from frontend.adjudicate.dispute import stretches
 from judges.models import GroupSide, Side
-from tests.annotate.factories import make_batch
+from tests.annotate.factories import help_with, make_batch
 from tests.clients import as_user
 from tests.judges.building import add_judge
 
@@ -134,6 +134,15 @@ def test_a_reopened_unit_shows_what_changed(rita: User, disputes: list[Verdict])
     text = page.content.decode()
     assert "The context says so." in text
     assert "remains valid until you decide again" in text
+
+
+def test_a_label_given_after_an_answer_is_marked(rita: User, ben: User, disputes: list[Verdict]) -> None:
+    page = f"/p/help/adjudicate/{disputes[0].pk}/"
+    assert "after an answer" not in as_user(rita).get(page).content.decode()
+    help_with(Task.objects.get(annotator=ben, sample=disputes[0].sample), rita)
+    html = as_user(rita).get(page).content.decode()
+    votes = re.findall(r'<li class="vote">.*?</li>', html, re.DOTALL)
+    assert ["after an answer" in vote for vote in votes] == [f"Said by {ben.name}." in vote for vote in votes]
 
 
 def test_sending_back(rita: User, disputes: list[Verdict]) -> None:

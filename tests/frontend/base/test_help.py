@@ -7,7 +7,7 @@ import pytest
 from django.test import Client
 
 from annotate.models import User
-from frontend.base.help import render_markdown
+from frontend.base.help import Shown, render_markdown
 from tests.clients import as_user
 from tests.conftest import ROOT
 
@@ -113,6 +113,34 @@ def test_nothing_harmful_comes_through(text: str) -> None:
     assert "<img" not in html
     for scheme in ("javascript:", "data:"):
         assert f'href="{scheme}' not in html.lower()
+
+
+@pytest.mark.parametrize(
+    ("text", "html"),
+    [
+        ("![A *map*](https://elsewhere.example/x.png)", '<a href="https://elsewhere.example/x.png"'),
+        ("![](https://elsewhere.example/x.png)", ">https://elsewhere.example/x.png</a>"),
+        ("![A map](/p/help/logout/)", ">A map</a>"),
+        ("[![A map](//elsewhere.example/x.png)](https://there.example)", ">A map</a>"),
+        ("![A map][one]\n\n[one]: https://elsewhere.example/x.png", ">A map</a>"),
+        (f"![A map](image:{'b' * 32})", "[Image not found: A map]"),
+    ],
+)
+def test_no_image_is_shown_but_those_given(text: str, html: str) -> None:
+    shown = render_markdown(text, {f"image:{'a' * 32}": Shown("/there/", 4, 3)})
+    assert html in shown
+    assert "<img" not in shown
+
+
+def test_an_image_is_shown_with_its_words_and_opens_in_full() -> None:
+    given = {f"image:{'a' * 32}": Shown("/there/", 4, 3)}
+    html = render_markdown(f'![A "map" & \\<b>](image:{"a" * 32})', given)
+    assert html.startswith('<p><a href="/there/" class="zoom"')
+    assert ('<img src="/there/" alt="A &quot;map&quot; &amp; &lt;b&gt;" width="4" height="3" loading="lazy"') in html
+    # Where it stands in a link already, it leads where that leads.
+    html = render_markdown(f"[![A map](image:{'a' * 32})](https://there.example)", given)
+    assert html.count("<a ") == html.count("<img ") == 1
+    assert 'href="https://there.example"' in html
 
 
 def test_headings_start_at_two_and_links_are_marked() -> None:

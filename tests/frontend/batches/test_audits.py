@@ -11,6 +11,8 @@ from django.utils.formats import date_format
 
 from annotate.batches.audits_make import make_audit
 from annotate.batches.audits_write import create_schedule
+from annotate.batches.edit import edit_batch
+from annotate.core.trail import note
 from annotate.models import AuditSchedule, Batch, Membership, Project, Sample, User
 from tests.clients import as_user
 from tests.frontend.building import ADMINS_READ, REVIEWERS_READ, WhoMay
@@ -147,6 +149,53 @@ def test_what_is_in_the_way_is_said_with_what_to_do(schedule: AuditSchedule, ali
     assert "Needs attention" in text(client, AUDITS)
     assert "A scheduled audit could not make its batch." in text(client, "/p/help/batches/")
     assert not Batch.objects.exists()
+
+
+@pytest.mark.parametrize(
+    ("problem", "page", "log"),
+    [
+        ({"code": "too_few_annotators", "there": 1, "needed": 2, "gone": []}, "Each sample needs 2 annotators",
+         "could not make a batch: too few of its annotators are active members."),
+        ({"code": "bad_filter"}, "The schedule’s settings can’t be used as they are. Edit the schedule.",
+         "could not make a batch: its settings can’t be used as they are."),
+        # As it was kept before, in whatever language the worker spoke.
+        ({"code": "bad_filter", "said": "筛选"}, "The schedule’s settings can’t be used as they are.",
+         "could not make a batch: its settings can’t be used as they are."),
+    ],
+)  # fmt: skip
+def test_what_was_in_the_way_is_worded_for_its_reader(
+    problem: dict[str, Any], page: str, log: str, schedule: AuditSchedule, alice: User
+) -> None:
+    AuditSchedule.objects.filter(pk=schedule.pk).update(problem=problem)
+    note(
+        actor=None, action="schedule.stuck", subject=schedule.name, project=schedule.project, schedule=schedule.name,
+        code=problem["code"],
+    )  # fmt: skip
+    client = as_user(alice)
+    said = text(client, f"{AUDITS}{schedule.pk}/")
+    assert page in said
+    assert "筛选" not in said
+    assert log in text(client, "/p/help/audit/?kind=schedule")
+
+
+def test_a_draft_that_was_edited_by_hand_says_what_it_is(schedule: AuditSchedule, alice: User) -> None:
+    AuditSchedule.objects.filter(pk=schedule.pk).update(opens=False, samples=1)
+    audit = make_audit(schedule.pk, today=schedule.next_on)
+    assert audit is not None
+    assert audit.batch is not None
+    (drawn,) = audit.batch.samples.values_list("external_id", flat=True)
+    (other,) = schedule.project.samples.exclude(external_id=drawn).values_list("external_id", flat=True)[:1]
+    url, client = f"/p/help/batches/{audit.batch.number}/", as_user(alice)
+    edit_batch(actor=alice, batch=audit.batch, add=[other])
+    page = text(client, url)
+    assert "1 drawn at random from 2 new samples" in page
+    assert "1 added since" in page
+    assert "Drawn from new samples only" not in page
+    edit_batch(actor=alice, batch=audit.batch, remove=[drawn])
+    page = text(client, url)
+    assert "drawn at random" not in page
+    assert "1 listed by ID" in page
+    assert "the draw was changed by hand" in page
 
 
 def test_nothing_new_is_said_too(schedule: AuditSchedule, alice: User) -> None:

@@ -26,7 +26,9 @@ def test_the_form_offers_what_can_be_written() -> None:
 
 @pytest.mark.usefixtures("disputes")
 def test_counts_what_is_settled_and_how(alice: User) -> None:
-    truth = {row["key"]: row for row in as_user(alice).get("/p/help/export/").context["truth"]}
+    shown = as_user(alice).get("/p/help/export/").context
+    truth = {row["key"]: row for row, _counts in shown["truth"]}
+    assert [str(title) for title in shown["ways"]] == ["Unanimous"], "nothing came about otherwise"
     assert (truth["support"]["settled"], truth["support"]["waiting"]) == (0, 2)
     assert (truth["relevance"]["unanimous"], truth["relevance"]["waiting"]) == (1, 0)
 

@@ -9,13 +9,17 @@ if TYPE_CHECKING:
     from playwright.sync_api import Page
 
 COMMENT = """async () => {
-  document.body.innerHTML = '<textarea id="comment"></textarea><button>Elsewhere</button>';
+  document.documentElement.lang = "en";
+  document.body.innerHTML = `<textarea id="comment" data-most="40"></textarea><button>Elsewhere</button>
+    <p id="announce"></p><template id="texts"><i data-text="too_long">{n} too many, {most} at most</i></template>`;
   const { TypedField } = await import("/label/typed-field.js");
+  const { TooLong } = await import("/label/too-long.js");
+  const tooLong = new TooLong();
   const field = document.getElementById("comment");
   const saved = [];
   let inHand = { task: 1, step: { key: "claim:0|support" } };
   const save = (step, text) => saved.push([inHand.task, step.key, text]);
-  const comment = new TypedField(field, { inHand: () => inHand, save });
+  const comment = new TypedField(field, { part: "comment", tooLong, inHand: () => inHand, save });
   const type = (text) => {
     field.value += text;
     field.dispatchEvent(new Event("input"));
@@ -54,6 +58,40 @@ def test_a_comment_is_saved_after_a_pause_and_on_leaving(stopped: Page) -> None:
     stopped.keyboard.type("b")
     stopped.keyboard.press("Tab")
     assert stopped.evaluate("saved.at(-1)") == [1, "claim:0|support", "ab"]
+
+
+def test_what_is_too_long_is_kept_whole_and_neither_cut_nor_saved(modules: Page) -> None:
+    found = modules.evaluate(
+        COMMENT
+        % """
+        const note = () => field.nextElementSibling;
+        const emoji = "\U0001f600".repeat(40);
+        type(emoji);
+        const fits = note().hidden;
+        type("abc");
+        const said = [note().textContent, field.ariaInvalid];
+        comment.save();
+        const kept = [tooLong.has(1, "claim:0|support"), tooLong.any];
+        comment.draw("claim:1|support", "another");
+        const elsewhere = [field.value, note().hidden];
+        comment.draw("claim:0|support", "what the server has");
+        const back = field.value === emoji + "abc";
+        field.value = "short";
+        field.dispatchEvent(new Event("input"));
+        comment.save();
+        return { fits, said, kept, elsewhere, back, saved, left: tooLong.any, hidden: note().hidden };
+        """
+    )
+    assert found == {
+        "fits": True,
+        "said": ["3 too many, 40 at most", "true"],
+        "kept": [True, True],
+        "elsewhere": ["another", True],
+        "back": True,
+        "saved": [[1, "claim:0|support", "short"]],
+        "left": False,
+        "hidden": True,
+    }
 
 
 def test_a_comment_on_a_task_that_is_gone_is_handed_back_and_lands_nowhere(modules: Page) -> None:

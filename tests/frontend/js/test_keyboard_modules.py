@@ -106,7 +106,7 @@ def test_what_is_said_for_one_key_is_said_together_and_again(modules: Page) -> N
 TEXTS = {
     "sentence": "{words}.", "unit_says": "{unit}: {text}", "unit_claim_of": "Claim {n} of {of}",
     "no_choice": "No choice", "unit_context_of": "Context {n} of {of}", "next_task": "Next sample",
-    "cant_tell_because": "Can't tell: {reason}",
+    "cant_tell_because": "Can’t tell: {reason}",
 }  # fmt: skip
 
 
@@ -137,7 +137,7 @@ def test_a_choice_and_the_next_unit_are_said_shortly(modules: Page) -> None:
     asked = "Claim 2 of 5: It opens at nine. Do the contexts support this claim?"
     assert said == [
         "Supported.",
-        "Can't tell: unclear.",
+        "Can’t tell: unclear.",
         "No choice.",
         asked,
         f"{asked} Supported.",

@@ -263,7 +263,7 @@ def test_from_a_file_as_another_page_gives_it(alice: User, judge: Judge) -> None
         ([], "Must be an object"),
         ({"kind": "lexical", "config": OVERLAP}, "name"),
         ({"name": "A", "kind": "lexical", "config": {**OVERLAP, "measure": "guess"}}, "config.measure"),
-        ({"name": "A", "kind": "oracle", "config": {}}, "can&#x27;t be run here"),
+        ({"name": "A", "kind": "oracle", "config": {}}, "can’t be run here"),
         ({"name": "A", "kind": "lexical", "config": OVERLAP, "secret": 1}, "secret"),
         ({"name": "Words", "kind": "composite", "config": OVERLAP}, "Words"),
     ],

@@ -105,12 +105,17 @@ def test_it_can_be_read_and_stands_apart(archived: Project, alice: User, ben: Us
 def test_it_comes_back(archived: Project, alice: User, ben: User, batch: Batch) -> None:
     as_user(alice).post(f"{MANAGE}archive/")
     reply = as_user(alice).post(f"{MANAGE}restore/", follow=True)
-    assert "The project is active again" in reply.content.decode()
+    said = 'The project is active again. <a href="/p/help/batches/">Resume 1 paused batch</a>'
+    assert said in reply.content.decode()
     as_user(alice).post("/p/help/batches/1/resume/")
     assert as_user(ben).get("/p/help/label/").status_code == 200
     assert as_user(ben).get("/").context["archived"] == []
+    as_user(alice).post("/p/help/batches/1/close/")
+    as_user(alice).post(f"{MANAGE}archive/")
+    assert "paused batch" not in as_user(alice).post(f"{MANAGE}restore/", follow=True).content.decode()
     noted = AuditEntry.objects.filter(action__in=["project.archived", "project.restored"]).order_by("id")
     assert [(entry.action, entry.actor) for entry in noted] == [
+        ("project.archived", alice), ("project.restored", alice),
         ("project.archived", alice), ("project.restored", alice),
     ]  # fmt: skip
 

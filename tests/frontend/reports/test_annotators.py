@@ -7,13 +7,13 @@ from html import unescape
 import pytest
 from django.test import Client
 
-from annotate.models import Label, LabelEvent, Project, User
+from annotate.models import Label, LabelEvent, Project, Task, User, Verdict
 from annotate.projects.read import one_criterion
 from annotate.projects.write import set_member
 from frontend.reports.shown import shown
 from judges.models import AlignmentReport
 from judges.reports.write import freeze_report
-from tests.annotate.factories import TRISTATE, finish, make_samples, make_world, rewriting_history
+from tests.annotate.factories import TRISTATE, finish, help_with, make_samples, make_world, rewriting_history
 from tests.clients import as_user
 from tests.frontend.building import REVIEWERS_READ, WhoMay
 from tests.judges.building import add_judge, add_labels, add_samples, graded_project, make_project, scores_like
@@ -40,6 +40,15 @@ def test_few_labels(rita: User, project: Project) -> None:
     assert "Grey: fewer than 10 units" in text
     assert "No unit labelled twice by the same annotator yet." in text
     assert "No timed labels." in text
+
+
+def test_labels_given_after_an_answer_are_counted(
+    rita: User, ben: User, project: Project, disputes: list[Verdict]
+) -> None:
+    freeze_report(criterion=one_criterion(project, "support"))
+    assert "reviewer’s answer" not in seen(as_user(rita), URL)
+    help_with(Task.objects.get(annotator=ben, sample=disputes[0].sample), rita)
+    assert "2 compared labels were given after a reviewer’s answer." in seen(as_user(rita), URL)
 
 
 @pytest.fixture

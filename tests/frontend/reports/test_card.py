@@ -76,7 +76,7 @@ def test_after_a_test_evaluation_it_speaks_from_the_test_set(grade: Criterion, a
     assert only(text, verdict)
     assert "Provisional" not in text
     assert "From test evaluation 1 of" in text
-    assert "Kappa with annotators 0.70 0.60 to 0.80 at 97%" in text
+    assert "Kappa with annotators 0.70 on test 0.60 to 0.80 at 97% confidence (reports: 95%)" in text
     assert "Certify test evaluation 1" in text
     assert ("May decide alone Nothing yet 60.0% of units, once certified" in text) is (verdict == "alone_in_region")
 
@@ -85,7 +85,7 @@ def test_a_certificate_that_holds_lets_it_decide(grade: Criterion, admin: User) 
     certified(version(), "alone_in_region")
     text = page(admin)
     assert "Certificate 1 holds." in text
-    assert "May decide alone 60.0% of units Scores up to 0.2 or from 0.8 can be decided automatically" in text
+    assert "May decide alone 60.0% of units Scores up to 0.2 or from 0.8. The limits on errors hold" in text
     assert "See what is left for human review" in text
 
 

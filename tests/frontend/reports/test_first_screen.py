@@ -93,7 +93,7 @@ def test_the_first_screen_says_who_is_best_and_that_nothing_is_decided_alone(adm
     text = seen(admin)
     assert f"good agrees best with annotators (kappa {kappa})" in text
     assert "May decide alone: nothing yet." in text
-    assert "dev set, provisional" in text
+    assert "Best judge with annotators {value:.2f} on dev".format(**row["kappa"]) in text
     assert text.index("Between annotators") < text.index("Next") < text.index("Judges vs. annotators")
 
 
@@ -101,7 +101,12 @@ def test_judges_stand_best_first_each_with_its_picture(admin: User, grade: Crite
     html = as_user(admin).get(URL).content.decode()
     table = html[html.index('class="judge-rows"') : html.index("</table>")]
     assert re.findall(r"<bdi>(\w+)</bdi>", table) == ["good", "middling", "careless"]
-    assert table.count('class="interval-picture') == table.count('class="verdict ') == 3
+    assert table.count('class="verdict ') == 3
+    # The set is named once where it is the same for all.
+    assert table.count("on dev") == html.count("Kappa on dev (95%)") == 1
+    # Drawn once, in the hero.
+    assert html.count('class="interval-picture') == 3
+    assert "interval-picture" not in table
 
 
 def test_page_one_is_a_summary(admin: User, grade: Criterion) -> None:
@@ -135,9 +140,10 @@ def test_after_a_look_the_page_speaks_from_the_test_set(admin: User, grade: Crit
     decided(version, "not_for_use", kappa={**KAPPA.as_dict(), "value": 0.99, "low": 0.98, "high": 0.995})
     text = seen(admin)
     assert "good agrees best with annotators (kappa 0.99, 0.98 to 0.99" in text
+    assert "ROC AUC of good on dev" in text
     assert "Not for use good agrees best" in text
     assert "May decide alone: nothing. Its agreement is below the declared minimum." in text
-    assert "test set" in text
+    assert "Best judge with annotators 0.99 on test" in text
     assert "provisional" not in text
 
 
@@ -230,7 +236,7 @@ def test_kappa_on_few_units_is_shown_with_its_caution(admin: User) -> None:
 
 def test_the_overview_names_the_best_judge_of_each_criterion(admin: User, grade: Criterion) -> None:
     text = seen(admin, "/p/desk/reports/")
-    assert re.search(r"Grade \S.* good 0\.\d\d 0\.\d\d to 0\.\d\d 0\.\d\d", text)
+    assert re.search(r"Grade \S.* good 0\.\d\d on dev 0\.\d\d to 0\.\d\d 0\.\d\d", text)
     assert "careless" not in text
 
 

@@ -77,10 +77,10 @@ def test_an_empty_report(report: AlignmentReport) -> None:
 
 def test_after_a_look_it_speaks_from_the_test_set(report: AlignmentReport) -> None:
     before = summary_context(report)["screen"].figures[0]
-    assert before.from_where == "dev set, provisional"
+    assert before.where == "on dev"
     look = look_at_test(criterion=report.criterion, judge_name="good")
     _found, text = read(report)
     assert look.result["kappa"]["value"] is not None
     assert f"{look.result['kappa']['value']:.2f}" in text
-    assert "test set" in text
-    assert "test set" in " ".join(report_html(report).split())
+    assert "on test" in text
+    assert "on test" in " ".join(report_html(report).split())

@@ -69,7 +69,7 @@ def seen(client: Client, **given: Any) -> dict[str, Any]:
 def test_shows_how_many_more_labels(rita: User) -> None:
     text = as_user(rita).get(URL).content.decode()
     assert "40 samples have labels, " in text
-    assert '<tr class="group"><th scope="rowgroup" colspan="9"><bdi>scorer</bdi></th></tr>' in text
+    assert '<th scope="rowgroup" colspan="9"><bdi>scorer</bdi> <span class="on-set">on dev</span></th>' in text
     assert "more samples for ±" in text
     assert 'aria-labelledby="planning-title planning-description"' in text
     assert "More for" not in text

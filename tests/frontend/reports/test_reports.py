@@ -12,6 +12,7 @@ from annotate.models import Project, User, Verdict
 from annotate.projects.criteria import add_criteria
 from annotate.projects.read import one_criterion
 from config import celery_app
+from judges.reports.blind_read import LOCKED_SINCE
 from judges.reports.write import freeze_report
 from tests.annotate.factories import decide_unit
 from tests.clients import as_user
@@ -143,7 +144,7 @@ def test_it_is_said_only_where_it_is_so_that_the_worker_makes_one(
 
 def test_a_report_of_an_earlier_way_of_reckoning_is_not_shown(rita: User, project: Project) -> None:
     old = freeze_report(criterion=one_criterion(project, "support"))
-    old.parameters["figures"] -= 1
+    old.parameters["figures"] = LOCKED_SINCE - 1
     old.result = {"people": "of earlier versions", "judges": ["with figures of the test half"]}
     old.save()
     client = as_user(rita)

@@ -100,7 +100,7 @@ def test_drags_the_threshold(report: AlignmentReport, lena: User, new_page: Call
         threshold, figures = shown(page)
         assert figures == by_hand(project, threshold)
         kappa, tpr, tnr, _ = figures
-        said = f"Threshold {threshold:.4g}: kappa {kappa}, TPR {tpr}, TNR {tnr}"
+        said = f"Threshold {threshold:.4g}: kappa {kappa}, right passes {tpr}, right fails {tnr}"
         expect(slider).to_have_attribute("aria-valuetext", said)
         seen.add(threshold)
         return threshold

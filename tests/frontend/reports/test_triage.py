@@ -174,7 +174,8 @@ def test_a_bad_form_says_why_and_keeps_what_was_typed(
 def test_a_reviewer_sees_it_and_makes_no_batch(rita: User, ben: User, desk: Project, region: dict[str, Any]) -> None:
     client = as_user(rita)
     html = client.get(URL).content.decode()
-    assert "can be decided automatically: with" in html
+    for said in ("Needs no human", "Needs a human", "Wrong, at most", "It passes scores of"):
+        assert said in html
     assert "An admin can create a batch" in html
     assert client.post(URL, sent(ben)).status_code == 403
     assert not Batch.objects.exists()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from io import StringIO
 from pathlib import Path
 
@@ -13,6 +14,7 @@ from frontend.translation import catalogue
 from frontend.translation.unmarked import unmarked, unmarked_in_python, unmarked_in_template
 from frontend.translation.update import (
     Message,
+    messages,
     messages_of_python,
     messages_of_template,
     missing_as_json,
@@ -53,6 +55,12 @@ def test_everything_is_translated(path: Path) -> None:
     """`python manage.py messages` puts new messages into the file; `--missing` and `--fill` translate them."""
     found = problems(path)
     assert not found, "\n".join(found)
+
+
+def test_apostrophes_are_typographic() -> None:
+    """One spelling, ’, in what people read; a straight one is a quote of code."""
+    straight = {text for one in messages() for text in (one.singular, one.plural) if text and re.search(r"\w'\w", text)}
+    assert not straight
 
 
 def test_nothing_that_people_read_is_hidden_from_translators() -> None:

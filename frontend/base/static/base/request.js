@@ -9,6 +9,7 @@
 // Codes of the server's that logging in again, or waiting, won't change.
 const ENDED = new Set(["account_deactivated", "not_a_member"]);
 const PATIENCE_MS = 20_000;
+const UPLOAD_PATIENCE_MS = 120_000;
 // Browsers let a request outlive its page ("keepalive") only up to 64 kB for all of them together.
 const KEEPALIVE_MAX = 8_000;
 
@@ -18,23 +19,25 @@ function cookie(name) {
   return found ? decodeURIComponent(found.slice(name.length + 1)) : "";
 }
 
-/** @param {{csrf_cookie: string, user_id: number}} data */
+/** Its body is sent as JSON, or as a form where it is one. @param {{csrf_cookie: string, user_id: number}} data */
 export function createRequest(data) {
   /** @returns {Promise<Reply>} */
   return async function request(method, url, body, headers = {}) {
-    const text = body === undefined ? undefined : JSON.stringify(body);
+    const isForm = body instanceof FormData;
+    const text = body === undefined || isForm ? undefined : JSON.stringify(body);
     const sent = { Accept: "application/json", "X-Expected-User": String(data.user_id), ...headers };
-    if (text !== undefined) Object.assign(sent, { "Content-Type": "application/json", "X-CSRFToken": cookie(data.csrf_cookie) });
+    if (text !== undefined) sent["Content-Type"] = "application/json";
+    if (body !== undefined) sent["X-CSRFToken"] = cookie(data.csrf_cookie);
     try {
       const response = await fetch(url, {
         method,
         headers: sent,
-        body: text,
+        body: isForm ? body : text,
         credentials: "same-origin",
         // A redirect is a log-in page of a proxy, not an answer of ours.
         redirect: "manual",
         keepalive: text !== undefined && text.length < KEEPALIVE_MAX,
-        signal: AbortSignal.timeout(PATIENCE_MS),
+        signal: AbortSignal.timeout(isForm ? UPLOAD_PATIENCE_MS : PATIENCE_MS),
       });
       return read(response, await json(response));
     } catch {

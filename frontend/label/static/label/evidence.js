@@ -6,6 +6,7 @@ import { lanesOf, placeOf, spanAt } from "../base/spans.js";
 import { paint } from "./highlights.js";
 import { rangeOf, reveal } from "./places.js";
 import { notify, unitName } from "./render.js";
+import { isDone } from "./steps.js";
 
 /** @typedef {import("../base/spans.js").Span} Span @typedef {import("../base/spans.js").Place} Place */
 
@@ -94,6 +95,7 @@ export class Evidence {
   draw() {
     byId("evidence-block").hidden = !this.possible;
     const spans = this.possible ? this.spans : [];
+    byId("evidence-when").hidden = !this.possible || spans.length > 0 || isDone(this.#workspace.labels.get(this.#workspace.step.key));
     this.#drawList(spans);
     this.#paint(spans);
   }

@@ -1,8 +1,9 @@
 /** All questions of a task at once, one below the other; keys act on the one in hand. Drawn only while it is wanted. */
 
 import { bdi, byId, say } from "../base/dom.js";
+import { proposalLine } from "./proposed.js";
 import { drawChosen, optionButtons, stepTitle, unitName } from "./render.js";
-import { isMulti, isText, textShown, unitText } from "./steps.js";
+import { isMulti, isText, unitText } from "./steps.js";
 
 /** @typedef {import("./steps.js").Step} Step @typedef {import("./steps.js").Label} Label @typedef {import("./steps.js").Task} Task */
 
@@ -38,7 +39,7 @@ function card(task, step, first, cantTellKey) {
   const { criterion } = step;
   const prompt = make("p", "form-prompt", bdi(criterion.prompt), " ", make("span", "required", criterion.required ? "" : say("optional")));
   prompt.id = `form-${step.unit}-${criterion.key}`;
-  made.append(prompt, isText(criterion) ? text(step, prompt.id) : criterion.options.length ? choices(step, prompt.id) : number(step));
+  made.append(prompt, ...proposalLine(task, step), isText(criterion) ? text(step, prompt.id) : criterion.options.length ? choices(step, prompt.id) : number(step));
   if (criterion.cant_tell) made.append(cantTell(cantTellKey));
   return made;
 }
@@ -56,7 +57,8 @@ function number(step) {
 }
 
 function text(step, named) {
-  const field = Object.assign(make("textarea", "form-text"), { rows: 3, maxLength: byId("text").maxLength, autocomplete: "off" });
+  const field = Object.assign(make("textarea", "form-text"), { rows: 3, autocomplete: "off" });
+  field.dataset.most = byId("text").dataset.most;
   field.setAttribute("aria-labelledby", named);
   texts.push([step, field]);
   return field;
@@ -71,13 +73,11 @@ function cantTell(key) {
   return button;
 }
 
-/** @param {Step} step @param {Label|undefined} label */
+/** What is written in it is drawn by Written. @param {Step} step @param {Label|undefined} label */
 export function drawFormStep(step, label) {
   const made = cards.get(step.key);
   if (!made) return;
   drawChosen([...made.querySelectorAll("[data-value]")], label?.value ?? null);
-  const words = made.querySelector("textarea");
-  if (words && words !== document.activeElement) words.value = textShown(step, label);
   const field = made.querySelector("input");
   if (field && field !== document.activeElement) field.value = label?.value ?? "";
   const unsure = made.querySelector("[data-cant-tell]");

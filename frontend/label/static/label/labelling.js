@@ -1,20 +1,23 @@
 /** The labelling workspace: holds the task in hand and the next one, and turns what a person does into changes. */
 
 import { announce } from "../base/announce.js";
-import { byId, say } from "../base/dom.js";
+import { byId, say, setText } from "../base/dom.js";
 import { createApi } from "./api.js";
 import { askReason, askWhichVersion, showFeedback } from "./dialogs.js";
+import { focusChoice, followFocus } from "./focus.js";
 import * as form from "./form.js";
 import { noteGuidelines } from "./guideline-news.js";
 import { changedPart, History, saidOf } from "./history.js";
 import { Outbox } from "./outbox.js";
 import { ActivityClock } from "./presence.js";
 import * as page from "./render.js";
+import { Proposed } from "./proposed.js";
 import { Questions } from "./questions.js";
 import { choiceAloud, stepAloud, taskAloud } from "./spoken.js";
 import { firstMissing, isDone, isMulti, isText, neighbourUnit, nextOpen, stepKey, stepsOf, toggled } from "./steps.js";
 import { Finishes } from "./take-back.js";
 import { Texts } from "./texts.js";
+import { TooLong } from "./too-long.js";
 import { TypedField } from "./typed-field.js";
 import { showUnasked } from "./unasked.js";
 import { Written } from "./written.js";
@@ -33,10 +36,12 @@ export class Workspace {
   /** @type {Step[]} */ steps = [];
   /** @type {Map<string, Label>} */ labels = new Map();
   at = 0;
+  /** The key of the step on the screen. */ drawn = "";
   /** @type {{task: Task, since: number}|null} the next task, fetched ahead */ held = null;
   asking = false;
   /** A person is being asked which version counts. */ settling = false;
   history = new History();
+  tooLong = new TooLong();
   /** While the introduction runs: takes what would be stored. @type {import("./introduction.js").Practice|null} */ practice = null;
 
   constructor(data) {
@@ -48,14 +53,23 @@ export class Workspace {
     this.clock = new ActivityClock();
     this.texts = new Texts(this);
     this.comment = new TypedField(byId("comment"), {
+      part: "comment",
+      tooLong: this.tooLong,
       inHand: () => this.task && { task: this.task.id, step: this.step },
       save: (step, comment) => comment !== (this.labels.get(step.key)?.comment ?? "") && this.say(step, { comment }),
     });
     this.written = new Written({
+      tooLong: this.tooLong,
       task: () => this.task,
       step: () => this.step,
       label: (step) => this.labels.get(step.key),
       say: (step, value) => this.write(step, value),
+    });
+    this.proposed = new Proposed({
+      task: () => this.task,
+      step: () => this.step,
+      label: (step) => this.labels.get(step.key),
+      accept: (value) => this.choose(value),
     });
     this.questions = new Questions({ api: this.api, task: () => this.task, steps: () => this.steps, step: () => this.step });
     this.outbox = new Outbox({
@@ -256,7 +270,10 @@ export class Workspace {
     page.drawStep(this.task, this.step, this.labels.get(this.step.key));
     this.comment.draw(this.step.key, this.labels.get(this.step.key)?.comment ?? "");
     this.written.draw(this.step);
+    this.proposed.draw();
     if (this.view === "all") form.turnFormTo(this.step);
+    if (this.step.key !== this.drawn) followFocus();
+    this.drawn = this.step.key;
     this.texts.showStep();
     this.questions.showStep();
     this.drawProgress();
@@ -273,12 +290,14 @@ export class Workspace {
 
   drawView() {
     document.documentElement.dataset.view = this.view;
-    byId("view").setAttribute("aria-pressed", String(this.view === "all"));
+    const other = this.view === "all" ? "one" : "all";
+    setText("view-words", say(`show_${other}`));
+    Object.assign(byId("view"), { title: say(`view_${other}`), ariaLabel: say(`view_${other}`) });
   }
 
   drawForm() {
     if (this.view !== "all") return;
-    form.drawForm(this.task, this.steps, this.labels, this.data.keys.cant_tell[0]);
+    form.drawForm(this.task, this.steps, this.labels, this.data.keys.cant_tell[0] ?? "");
     this.written.bindCards();
   }
 
@@ -302,6 +321,7 @@ export class Workspace {
     if (index === null || !this.task) return;
     this.saveTyped();
     this.at = index;
+    page.hint("");
     this.drawStep();
     this.announceStep();
   }
@@ -339,12 +359,13 @@ export class Workspace {
     const { step } = this;
     this.say(step, { value: toggled(step.criterion, this.labels.get(step.key)?.value, pressed), cant_tell: "" });
     this.drawStep();
+    focusChoice(pressed);
     announce(choiceAloud(step, this.labels.get(step.key)));
   }
 
-  /** Enter: a selection is as it should be; everything else is submitted. */
+  /** Enter: a proposal is accepted, or a selection is as it should be; everything else is submitted. */
   enter() {
-    if (!this.task) return;
+    if (!this.task || this.proposed.accept()) return;
     const next = isMulti(this.step.criterion) && isDone(this.labels.get(this.step.key)) ? nextOpen(this.steps, this.labels, this.at) : null;
     if (next === null) return this.submit();
     this.goOn(this.at);
@@ -377,6 +398,7 @@ export class Workspace {
     const next = nextOpen(this.steps, this.labels, from);
     if (next !== null) return this.go(next);
     this.drawStep();
+    focusChoice(this.labels.get(step.key)?.value);
     announce(say("complete"));
   }
 
@@ -449,8 +471,7 @@ export class Workspace {
   }
 
   submit() {
-    if (!this.task || this.questions.holdsBack()) return;
-    this.saveTyped();
+    if (!this.task || this.questions.holdsBack() || this.holdsTooLong()) return;
     const missing = firstMissing(this.steps, this.labels);
     if (missing === null) return this.finish("submit", "");
     announce(say("still_open"));
@@ -458,9 +479,19 @@ export class Workspace {
     page.explain(say("still_open"));
   }
 
-  async skip() {
-    if (!this.task || this.questions.holdsBack()) return;
+  /** Whether words of the task are too long to be saved; then they are in hand, to be shortened before it goes. */
+  holdsTooLong() {
     this.saveTyped();
+    const at = this.steps.findIndex((step) => this.tooLong.has(this.task.id, step.key));
+    if (at < 0) return false;
+    announce(say("shorten"));
+    this.go(at);
+    page.explain(say("shorten"));
+    return true;
+  }
+
+  async skip() {
+    if (!this.task || this.questions.holdsBack() || this.holdsTooLong()) return;
     const { id } = this.task;
     const reason = await askReason("skip");
     if (reason && this.task?.id === id) this.finish("skip", reason);
@@ -497,8 +528,11 @@ export class Workspace {
     const counted = action === "submit" ? "done" : "skipped";
     this.progress = { ...this.progress, left: Math.max(0, this.progress.left - 1), [counted]: this.progress[counted] + 1 };
     this.outbox.putFinish({ task: id, action, reason, active_seconds: this.clock.seconds, scope: this.scope });
-    if (!this.held) announce(say("submitted"));
+    // Said before what comes next is read out, and shown beside it.
+    const told = say(counted === "done" ? "submitted" : "skipped", { left: this.progress.left });
+    announce(told);
     this.advance();
+    page.hint(told);
   }
 
   /** @param {Task} task @param {import("./take-back.js").Finished} finished */
@@ -535,7 +569,8 @@ export class Workspace {
 
   /** What was being typed and has no task any more, in a sentence. */
   wasWriting() {
-    const text = [this.comment.giveUp(), this.written.giveUp(), this.questions.giveUp(this.task?.id ?? 0)].filter(Boolean).join(" ");
+    const id = this.task?.id ?? 0;
+    const text = [this.comment.giveUp(), this.written.giveUp(), this.tooLong.giveUp(id), this.questions.giveUp(id)].filter(Boolean).join(" ");
     return text && say("had_written", { text });
   }
 

@@ -124,6 +124,10 @@ export function nearby(elements) {
 /** What is being scrolled to. @type {Range|null} */
 let awaited = null;
 const SETTLES = 8;
+// Who presses, points or turns a wheel meanwhile is not scrolled back.
+for (const name of ["keydown", "pointerdown", "wheel"]) {
+  document.addEventListener(name, () => (awaited = null), { capture: true, passive: true });
+}
 
 /**
  * Scrolls words into sight, if they aren't. What is far away is laid out only when one comes there, and then takes another
@@ -143,20 +147,35 @@ function follow(range, frames) {
   });
 }
 
+/** What is kept free above and below. */
+const MARGIN = 24;
+
+/** Whether there is room for all of it in sight. @param {Range} range */
+export function fits(range) {
+  const sight = sightOf(scrollerOf(elementOf(range.startContainer)));
+  return range.getBoundingClientRect().height + 2 * MARGIN <= sight.bottom - sight.top;
+}
+
+/** Whether all of it is in sight. @param {Range} range */
+export function isWhole(range) {
+  const sight = sightOf(scrollerOf(elementOf(range.startContainer)));
+  const place = range.getBoundingClientRect();
+  return place.top >= sight.top && place.bottom <= sight.bottom;
+}
+
 function bringIntoSight(range) {
   const home = elementOf(range.startContainer);
   if (!home?.isConnected) return false;
   const scroller = scrollerOf(home);
   const sight = sightOf(scroller);
   const place = range.getBoundingClientRect();
-  const margin = 24;
-  const above = sight.top + margin - place.top;
-  const below = place.bottom + margin - sight.bottom;
+  const above = sight.top + MARGIN - place.top;
+  const below = place.bottom + MARGIN - sight.bottom;
   if (above <= 0 && below <= 0) return false;
   // What is longer than the sight begins at its top.
   const far = place.bottom < sight.top - innerHeight || place.top > sight.bottom + innerHeight;
   const centred = far ? (sight.bottom - sight.top - place.height) / 3 : 0;
-  if (above > 0 || place.height + 2 * margin > sight.bottom - sight.top) scroller.scrollTop -= above + Math.max(0, centred);
+  if (above > 0 || !fits(range)) scroller.scrollTop -= above + Math.max(0, centred);
   else scroller.scrollTop += below + Math.max(0, centred);
   return true;
 }

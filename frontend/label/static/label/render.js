@@ -8,6 +8,7 @@ import { bdi, byId, element, say, setText } from "../base/dom.js";
 import { optionKeys } from "../base/keys.js";
 import { piecesOf, segments } from "../base/spans.js";
 import { citationsIn, isThere } from "./citations.js";
+import { scrollLater } from "./scrolling.js";
 import { isChosen, isDone, isMulti, isText, tally, unitText } from "./steps.js";
 
 /** @typedef {import("./steps.js").Task} Task @typedef {import("./steps.js").Step} Step @typedef {import("./steps.js").Label} Label */
@@ -175,7 +176,6 @@ export function drawStepState(step, labels) {
 
 /** @param {Task} task @param {Step} step @param {Label|undefined} label */
 export function drawStep(task, step, label) {
-  if (!byId("hint").hidden) hint("");
   setText("unit-name", `${say(`unit_${step.kind}_of`, { n: step.number, of: step.of })} · ${step.criterion.name}`);
   const text = unitText(task.sample, step);
   fill("unit-text", bdi(text));
@@ -186,21 +186,22 @@ export function drawStep(task, step, label) {
   drawOptions(step.criterion, label);
   markUnit(step);
   byId("steps").querySelector("[aria-current]")?.removeAttribute("aria-current");
-  stepButtons.get(step.key).setAttribute("aria-current", "step");
-  scrollLater({ step });
+  const row = stepButtons.get(step.key);
+  row.setAttribute("aria-current", "step");
+  scrollLater({ row });
 }
 
 /** More than this of help makes the options wander; it is shown when it is asked for. */
 const LONG_HELP = 320;
-/** Where the texts and the decision share one column, as in workspace.css. */
-const NARROW = matchMedia("(max-width: 43.99rem)");
+/** Where the texts and the decision share one column, or a low window has room for the question alone, as in workspace.css. */
+const TIGHT = matchMedia("(max-width: 43.99rem), (max-height: 42rem)");
 /** What the person asked for; until then length and room decide. @type {boolean|null} */
 let helpWanted = null;
 
 function drawHelp(criterion) {
   const words = [criterion.help, ...criterion.options.map((option) => option.help ?? "")];
   const length = words.reduce((sum, text) => sum + text.length, 0);
-  const fits = length <= LONG_HELP && !NARROW.matches;
+  const fits = length <= LONG_HELP && !TIGHT.matches;
   const shown = helpWanted ?? fits;
   setText("criterion-help", criterion.help);
   byId("criterion-help").hidden = !shown || !criterion.help;
@@ -213,41 +214,6 @@ function drawHelp(criterion) {
 export function toggleHelp(criterion) {
   helpWanted = byId("work").dataset.help === "hidden";
   drawHelp(criterion);
-}
-
-// --- scrolling ------------------------------------------------------------------------------------------------------
-
-/** @type {{toTop: boolean, step: Step|null, unit: Step|null}|null} what the next frame scrolls */
-let scrolls = null;
-
-/** Scrolling needs the layout; asked for once, when everything is drawn, there is one layout and not one per question. */
-function scrollLater(what) {
-  if (!scrolls) requestAnimationFrame(scroll);
-  scrolls = { toTop: false, step: null, unit: null, ...scrolls, ...what };
-}
-
-function scroll() {
-  const { toTop, step, unit } = scrolls;
-  scrolls = null;
-  if (toTop) {
-    for (const column of document.querySelectorAll("[data-scrolls]")) column.scrollTop = 0;
-    if (window.scrollY) window.scrollTo(0, 0);
-  }
-  if (unit) unitInTexts()?.scrollIntoView({ block: unit.kind === "context" ? "start" : "nearest" });
-  if (step) reveal(byId("steps-column"), stepButtons.get(step.key));
-}
-
-/** Where the unit in hand stands: a context as a whole, anything else where its words are. */
-function unitInTexts() {
-  return byId("contexts").querySelector(".context.current") ?? document.querySelector("[data-units].current");
-}
-
-/** Scrolls the list, and never the page around it as scrollIntoView does. */
-function reveal(column, item) {
-  const view = column.getBoundingClientRect();
-  const place = item.getBoundingClientRect();
-  if (place.top < view.top) column.scrollTop -= view.top - place.top + place.height;
-  else if (place.bottom > view.bottom) column.scrollTop += place.bottom - view.bottom + place.height;
 }
 
 function drawOptions(criterion, label) {
@@ -344,7 +310,7 @@ const HINT_MS = 8_000;
 let hintTimer = 0;
 let saveTimer = 0;
 
-/** A word on what just happened; it goes by itself, or with the next step. @param {string} text */
+/** A word on what just happened; it goes by itself, or with the next step (""). @param {string} text */
 export function hint(text) {
   const box = byId("hint");
   box.textContent = text;

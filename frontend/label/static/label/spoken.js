@@ -1,6 +1,7 @@
 /** What a screen reader says of a task and its steps: short, and as sentences. */
 
 import { say } from "../base/dom.js";
+import { proposalFor } from "./proposed.js";
 import { saidName } from "./render.js";
 import { isDone, unitText } from "./steps.js";
 
@@ -20,12 +21,12 @@ export const sentence = (text, stop) => (!text || /[.!?…。！？:：;；]["�
 
 const sentences = (...parts) => parts.filter(Boolean).map((part) => sentence(part, (words) => say("sentence", { words }))).join(" ");
 
-/** Which unit it is, what it says, what is asked, and what was chosen. @param {Task} task @param {Step} step @param {Label|undefined} label */
+/** Which unit it is, what it says, what is asked, and what was chosen, or else is proposed. @param {Task} task @param {Step} step @param {Label|undefined} label */
 export function stepAloud(task, step, label) {
   const unit = say(`unit_${step.kind}_of`, { n: step.number, of: step.of });
   const text = unitText(task.sample, step);
   const which = text ? say("unit_says", { unit, text: shortened(text) }) : unit;
-  return sentences(which, step.criterion.prompt, isDone(label) ? shortened(saidName(step.criterion, label)) : "");
+  return sentences(which, step.criterion.prompt, shortened(isDone(label) ? saidName(step.criterion, label) : proposalFor(task, step)?.words ?? ""));
 }
 
 /** The choice just made. @param {Step} step @param {Partial<Label>|undefined} label */

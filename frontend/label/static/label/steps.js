@@ -8,7 +8,7 @@
  * @typedef {{unit: string, criterion: string, value: unknown, cant_tell: string, comment: string, evidence: object[], revision: number, active_ms?: number}} Label
  * @typedef {{id: number, status: string, active_seconds: number, guideline_version?: number|null, batch: {number: number, name: string, due_date: string|null},
  *   return_message: string, returned_by: string|null, leased?: boolean, sample: Sample, criteria: Criterion[], labels: Label[],
- *   threads?: import("./questions.js").Thread[]}} Task
+ *   proposals?: Record<string, {judge: string, values: Record<string, unknown>}>|null, threads?: import("./questions.js").Thread[]}} Task
  * @typedef {{unit: string, kind: string, index: number, number: number, of: number, criterion: Criterion, key: string, start: string}} Step
  *   `start`: what the field of a written answer holds before anybody wrote.
  */

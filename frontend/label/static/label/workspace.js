@@ -1,6 +1,7 @@
 /** The page on which one labels: keys, buttons, dialogs and the browser's own events for the workspace. */
 
 import { byId, say } from "../base/dom.js";
+import { bindImageZoom } from "../base/image-zoom.js";
 import { actsByKey, bindKeys, switchShortcuts } from "../base/keys.js";
 import { prepareDialogs, showHelp } from "./dialogs.js";
 import * as form from "./form.js";
@@ -72,6 +73,7 @@ function bind(workspace) {
     asleep: page.isEnded,
   });
   bindGuidelineNews(() => workspace.api.guidelinesSeen());
+  bindImageZoom();
   form.bindForm({
     go: (key) => {
       const at = workspace.steps.findIndex((step) => step.key === key);
@@ -134,7 +136,8 @@ function bind(workspace) {
   document.addEventListener("visibilitychange", wake);
   window.addEventListener("pagehide", () => workspace.saveTyped());
   window.addEventListener("beforeunload", (event) => {
-    if (!workspace.outbox.isKept || workspace.questions.isWriting) event.preventDefault();
+    workspace.saveTyped();
+    if (!workspace.outbox.isKept || workspace.questions.isWriting || workspace.tooLong.any) event.preventDefault();
   });
 }
 

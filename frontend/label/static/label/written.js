@@ -9,10 +9,10 @@ import { TypedField } from "./typed-field.js";
 /** @typedef {import("./steps.js").Step} Step @typedef {import("./steps.js").Label} Label @typedef {import("./steps.js").Task} Task */
 
 export class Written {
-  /** In the cards of the whole form. @type {{typed: TypedField, prefilled: Prefilled}[]} */ #cards = [];
+  /** In the cards of the whole form. @type {{step: Step, typed: TypedField, prefilled: Prefilled}[]} */ #cards = [];
 
   /**
-   * @param {{task(): Task|null, step(): Step, label(step: Step): Label|undefined, say(step: Step, value: string|null): void}} on
+   * @param {{tooLong: import("./too-long.js").TooLong, task(): Task|null, step(): Step, label(step: Step): Label|undefined, say(step: Step, value: string|null): void}} on
    */
   constructor(on) {
     this.on = on;
@@ -24,7 +24,7 @@ export class Written {
 
   #field(field, step) {
     const inHand = () => this.on.task() && { task: this.on.task().id, step: step() };
-    return new TypedField(field, { inHand, save: (about, words) => this.#save(about, words) });
+    return new TypedField(field, { part: "value", tooLong: this.on.tooLong, inHand, save: (about, words) => this.#save(about, words) });
   }
 
   #prefilled(field, typed, step) {
@@ -47,14 +47,17 @@ export class Written {
   bindCards() {
     this.#cards = formTexts().map(([step, field]) => {
       const typed = this.#field(field, () => step);
-      return { typed, prefilled: this.#prefilled(field, typed, () => step) };
+      return { step, typed, prefilled: this.#prefilled(field, typed, () => step) };
     });
     this.drawCards();
   }
 
-  /** What the cards' fields hold was drawn anew. */
+  /** What was said of them may have changed. */
   drawCards() {
-    for (const { prefilled } of this.#cards) prefilled.draw();
+    for (const { step, typed, prefilled } of this.#cards) {
+      if (typed.field !== document.activeElement) typed.draw(step.key, textShown(step, this.on.label(step)));
+      prefilled.draw();
+    }
   }
 
   #all() {

@@ -9,7 +9,12 @@ for (const all of document.querySelectorAll("input[data-tick-all]")) {
   };
   all.hidden = false;
   all.addEventListener("change", () => {
-    for (const box of boxes) box.checked = all.checked;
+    // It follows the boxes while they change.
+    const { checked } = all;
+    for (const box of boxes) {
+      box.checked = checked;
+      box.dispatchEvent(new Event("change", { bubbles: true }));
+    }
   });
   for (const box of boxes) box.addEventListener("change", show);
   show();
