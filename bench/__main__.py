@@ -5,7 +5,18 @@ import sys
 
 from bench.stage import ROOT
 
-BENCHMARKS = ("import_speed", "judges", "label_loop", "queue", "report_speed", "statistics_speed", "workspace")
+BENCHMARKS = (
+    "experiment_speed",
+    "import_speed",
+    "judges",
+    "label_loop",
+    "queue",
+    "report_speed",
+    "retrieval_speed",
+    "statistics_speed",
+    "target",
+    "workspace",
+)
 
 
 def main() -> None:

@@ -26,9 +26,7 @@ LIMIT_SECONDS = 600
 
 
 def main() -> None:
-    with socket.socket() as trial:
-        trial.bind(("127.0.0.1", 0))
-        port = trial.getsockname()[1]
+    port = free_port()
     os.environ["JUDGE_PRIVATE_HOSTS"] = f"127.0.0.1:{port}"
     with own_services() as folder, endpoint_server(port), worker() as child:
         from annotate.projects.write import create_project
@@ -39,13 +37,19 @@ def main() -> None:
         _lexical(project, child)
 
 
+def free_port() -> int:
+    with socket.socket() as trial:
+        trial.bind(("127.0.0.1", 0))
+        return int(trial.getsockname()[1])
+
+
 @contextmanager
 def endpoint_server(port: int, latency: float = LATENCY) -> Iterator[None]:
     """The server of the tests, in a process of its own."""
     command = [sys.executable, "-m", "tests.openai_server", "--port", str(port), "--latency", str(latency)]
     process = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.DEVNULL)
     try:
-        wait(lambda: _answers(port))
+        wait(lambda: answers(port))
         yield
     finally:
         process.terminate()
@@ -98,7 +102,7 @@ def _llm(project: Any, port: int, child: Child) -> None:
     first = start_run(version=version, scope={"samples": _names(project, 10)})
     wait(lambda: is_done(first))
     names = names_of_units(project, UNITS)
-    began, cpu = time.monotonic(), _cpu(child)
+    began, cpu = time.monotonic(), cpu_of(child)
     run = start_run(version=version, scope={"samples": names})
     asked = run.planned
     with _peak_of(child) as peak:
@@ -109,7 +113,7 @@ def _llm(project: Any, port: int, child: Child) -> None:
     figure("units", f"{asked:,}, {failed} failed")
     figure("rate", f"{asked / seconds:.1f} units/s ({seconds:.1f} s)")
     figure("of the ideal rate", f"{ideal / seconds:.1%} of {AT_ONCE / LATENCY:.0f} units/s", ">= 90 %")
-    figure("the worker's processor time", f"{(_cpu(child) - cpu) * 1000 / asked:.2f} ms per unit")
+    figure("the worker's processor time", f"{(cpu_of(child) - cpu) * 1000 / asked:.2f} ms per unit")
     figure("memory of a process, at most", f"{peak['one'] / 2**20:.0f} MiB", "<= 300 MiB")
     figure(
         "memory of the worker, at most",
@@ -127,7 +131,7 @@ def _lexical(project: Any, child: Child) -> None:
         config = {"measure": measure, "unit": "claim", "dimension": measure}
         judge = create_judge(project=project, name=measure, kind="lexical", config=config)
         figure("the judge alone", f"{_alone(project, judge.versions.get()):,.0f} units/s", ">= 5,000")
-        began, cpu = time.monotonic(), _cpu(child)
+        began, cpu = time.monotonic(), cpu_of(child)
         run = start_run(version=judge.versions.get(), scope={"all": True})
         with _peak_of(child) as peak:
             wait(lambda run=run: is_done(run))
@@ -137,7 +141,7 @@ def _lexical(project: Any, child: Child) -> None:
             f"{run.planned / seconds:,.0f} units/s ({run.planned:,} in {seconds:.1f} s)",
             ">= 5,000",
         )
-        figure("the worker's processor time", f"{(_cpu(child) - cpu) * 1e6 / run.planned:.0f} µs per unit")
+        figure("the worker's processor time", f"{(cpu_of(child) - cpu) * 1e6 / run.planned:.0f} µs per unit")
         figure("memory of a process, at most", f"{peak['one'] / 2**20:.0f} MiB", "<= 300 MiB")
 
 
@@ -199,11 +203,11 @@ def _processes(child: Child) -> list[psutil.Process]:
     return [main, *main.children(recursive=True)]
 
 
-def _cpu(child: Child) -> float:
+def cpu_of(child: Child) -> float:
     return sum(processor_seconds(process) for process in _processes(child))
 
 
-def _answers(port: int) -> bool:
+def answers(port: int) -> bool:
     with socket.socket() as trial:
         return trial.connect_ex(("127.0.0.1", port)) == 0
 

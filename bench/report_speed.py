@@ -10,7 +10,6 @@ The worker's own process is this one; what is loaded once per process is timed a
 from __future__ import annotations
 
 import argparse
-import http.client
 import time
 from collections.abc import Iterator
 from typing import Any
@@ -18,12 +17,11 @@ from typing import Any
 import numpy as np
 
 from bench.import_speed import peak_mib
-from bench.stage import figure, heading, import_rows, median, own_services, session_of, web
+from bench.stage import figure, heading, import_rows, own_services, pages, session_of, web
 
 SEED = 20260901
 RATERS, JUDGES = 10, 5
 CRITERION = "grade"
-REQUESTS = 20
 PARTS = ("", "judge/", "annotators/", "compare/", "triage/", "planner/")
 
 
@@ -79,7 +77,7 @@ def main() -> None:
         heading(f"{JUDGES} judges, {RATERS} raters, {asked.samples:,} samples, {asked.per_unit} labels each")
         _freeze(project)
         with web() as running:
-            _pages(running.port, session_of(admin))
+            pages(running, session_of(admin), f"/p/reports/reports/{CRITERION}/", PARTS)
 
 
 def _freeze(project: Any) -> None:
@@ -98,26 +96,6 @@ def _freeze(project: Any) -> None:
     result, plots = len(str(report.result)), sum(map(len, report.plots.values()))
     figure("frozen", f"{result / 1000:,.0f} kB of figures, {plots / 1000:,.0f} kB in {len(report.plots)} plots")
     figure("peak memory", f"{peak_mib():,.0f} MiB")
-
-
-def _pages(port: int, session: str) -> None:
-    from django.conf import settings
-
-    headers = {"Cookie": f"{settings.SESSION_COOKIE_NAME}={session}", "Accept-Encoding": "gzip"}
-    client = http.client.HTTPConnection("localhost", port)
-    for part in PARTS:
-        times, size = [], 0
-        for _ in range(REQUESTS):
-            began = time.perf_counter()
-            client.request("GET", f"/p/reports/reports/{CRITERION}/{part}", headers=headers)
-            reply = client.getresponse()
-            size = len(reply.read())
-            times.append((time.perf_counter() - began) * 1000)
-            assert reply.status == 200, f"{part}: {reply.status}"
-        # The first of each of two processes has templates to read.
-        figure(
-            part or "report", f"median {median(times):.0f} ms, first {times[0]:.0f} ms, {size / 1000:,.0f} kB", "100 ms"
-        )
 
 
 if __name__ == "__main__":

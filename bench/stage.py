@@ -5,6 +5,7 @@ Nothing here touches an existing installation: the database lives in a temporary
 
 from __future__ import annotations
 
+import http.client
 import json
 import os
 import resource
@@ -194,15 +195,15 @@ def make_project(
     return [Annotator(user.pk, session_of(user)) for user in users]
 
 
-def import_rows(project: Any, kind: str, rows: Iterable[dict[str, Any]], folder: Path) -> None:
-    """Samples, labels or scores, from a file as anybody would bring them."""
+def import_rows(project: Any, kind: str, rows: Iterable[dict[str, Any]], folder: Path, **options: Any) -> None:
+    """Samples, labels, scores or questions, from a file as anybody would bring them."""
     from annotate.files.import_jobs import import_file
     from annotate.models.transfer import ImportStatus
 
     path = folder / f"{project.slug}.jsonl"
     with path.open("w", encoding="utf-8") as file:
         file.writelines(json.dumps(row) + "\n" for row in rows)
-    job = import_file(project=project, user=None, kind=kind, path=path, mapping={})
+    job = import_file(project=project, user=None, kind=kind, path=path, mapping={}, options=options)
     assert job.status == ImportStatus.DONE, job.errors[:3]
     path.unlink()
 
@@ -234,6 +235,29 @@ def heading(text: str) -> None:
 
 def figure(name: str, value: str, aim: str = "") -> None:
     print(f"  {name:<34} {value:<38} {f'aim: {aim}' if aim else ''}".rstrip(), flush=True)
+
+
+def pages(running: Web, session: str, folder: str, parts: Sequence[str], aim: str = "100 ms") -> None:
+    """How long each page of a folder takes over HTTP, of twenty requests."""
+    from django.conf import settings
+
+    headers = {"Cookie": f"{settings.SESSION_COOKIE_NAME}={session}", "Accept-Encoding": "gzip"}
+    client = http.client.HTTPConnection("localhost", running.port)
+    for part in parts:
+        times, size = [], 0
+        for _ in range(20):
+            began = time.perf_counter()
+            client.request("GET", f"{folder}{part}", headers=headers)
+            reply = client.getresponse()
+            size = len(reply.read())
+            times.append((time.perf_counter() - began) * 1000)
+            assert reply.status == 200, f"{part}: {reply.status}"
+        # The first of each of two processes has templates to read.
+        figure(
+            part or "first page",
+            f"median {median(times):.0f} ms, first {times[0]:.0f} ms, {size / 1000:,.0f} kB",
+            aim,
+        )
 
 
 class Processors:

@@ -70,7 +70,7 @@ def main() -> int:
     try:
         # First, since it costs nothing: without a certificate that holds, the rest would tell nothing.
         _require_certificate(desk, given)
-        _push(desk, given.build, given.samples)
+        push(desk, given.build, given.samples)
         run = _judge(desk, given)
         _show_failures(desk, run)
         return _verdict(desk, given)
@@ -87,7 +87,7 @@ def _require_certificate(desk: Touchstone, given: argparse.Namespace) -> None:
     print(found["reason"])
 
 
-def _push(desk: Touchstone, build: str, path: Path) -> None:
+def push(desk: Touchstone, build: str, path: Path) -> None:
     """In parts. Pushing the same again changes nothing, so each part may be tried again."""
     try:
         lines = [line for line in path.read_text(encoding="utf-8").split("\n") if line.strip()]

@@ -40,6 +40,7 @@ from config import celery_app
 from judges.core.scores_read import rationales
 from judges.core.split import sides_of
 from judges.models import AlignmentReport, Judge, JudgeVersion, Run, Trial
+from systems.models import Response
 from tests.annotate.factories import make_batch
 from tests.clients import as_user
 from tests.config.crawling import Address, Crawl, Told
@@ -99,6 +100,20 @@ NOT_SHOWN = "Shown once you have labelled and decided its samples"
 # They end the session, or answer with what they were asked.
 WITHOUT = frozenset({"/logout/"})
 
+# Of each parameter of a query, values that there could be.
+QUERIES = {
+    "annotator": ["zann"], "batch": ["1"], "criterion": ["support"], "cursor": ["x"], "dimension": ["grade"],
+    "exclude": ["1"], "judge": ["scorer", "labeller"], "kind": ["label", "entry"], "limit": ["100"],
+    "min_kappa": ["0.1"], "newer": ["2"], "offset": ["0", "100"], "older": ["1"], "order": ["sample"],
+    "person": ["zann"], "pipeline": ["v7"], "sample": [DISPUTED], "search": ["undecided"], "seed": ["1"],
+    "share": ["50"], "since": ["2020-01-01"], "state": [*STATES, "resolved"], "until": ["2100-01-01"],
+    "status": ["skipped", "returned", "disputed", "resolved", "reopened", "in_progress"], "to_set_again": ["true"],
+    "method": ["majority"], "guidelines": ["older"], "value": ["v-supported"], "of": ["units"],
+    "labels": ["all", "settled"], "agreement": ["agree", "disagree"], "metadata": ["tier=gold"],
+    "sort": ["agreement"], "set": ["support"], "question": ["q1"], "version": ["v7"],
+    "by": ["judges", "top_k"], "stage": ["undecided"], "k": ["3"], "rel": ["2"], "metric": ["AP"],
+}  # fmt: skip
+
 
 @pytest.fixture(scope="module")
 def _world(module_transaction: None) -> Hidden:
@@ -149,7 +164,17 @@ def crawl_of(world: Hidden, name: str) -> Crawl:
         "invite_id": [*Invite.objects.values_list("pk", flat=True), 1],
         "link_id": [1],
         "view_id": [1],
+        "of": ["samples", "units"],
+        "qualification_id": [1],
+        "what": ["waive"],
+        "question_id": [1],
+        "version_id": [1],
+        "asking_id": [1],
+        "set_name": ["support"],
+        "experiment_name": ["v2-or-v1"],
+        "response_id": list(Response.objects.values_list("pk", flat=True)) or [1],
         "schedule_id": list(AuditSchedule.objects.values_list("pk", flat=True)),
+        "image_name": ["0" * 32],
         "username": ["zann"],
         "name": ["model", "statistics"],
         "start": ["lexical-token-overlap"],
@@ -158,17 +183,7 @@ def crawl_of(world: Hidden, name: str) -> Crawl:
         "token": ["no-such-invitation"],
         "token_id": ["ts_0123456789ab"],
     }
-    queries = {
-        "annotator": ["zann"], "batch": ["1"], "criterion": ["support"], "cursor": ["x"], "dimension": ["grade"],
-        "exclude": ["1"], "judge": ["scorer", "labeller"], "kind": ["label", "entry"], "limit": ["100"],
-        "min_kappa": ["0.1"], "newer": ["2"], "offset": ["0", "100"], "older": ["1"], "order": ["sample"],
-        "person": ["zann"], "pipeline": ["v7"], "sample": [DISPUTED], "search": ["undecided"], "seed": ["1"],
-        "share": ["50"], "since": ["2020-01-01"], "state": [*STATES, "resolved"], "until": ["2100-01-01"],
-        "status": ["skipped", "returned", "disputed", "resolved"], "to_set_again": ["true"],
-        "labels": ["all", "settled"], "agreement": ["agree", "disagree"], "metadata": ["tier=gold"],
-        "sort": ["agreement"],
-    }  # fmt: skip
-    return Crawl(as_user(world.users[name]), values, queries, WITHOUT)
+    return Crawl(as_user(world.users[name]), values, QUERIES, WITHOUT)
 
 
 def posts_of(world: Hidden) -> list[tuple[str, dict[str, Any]]]:
@@ -255,20 +270,25 @@ def give_everything(world: Hidden, name: str) -> None:
 ONES_OWN = {"annotate.verdicts.lessons_read.Lessons", "annotate.labels.gold_read.feedback_after"}
 # The report that they are given is read for the reader already.
 HELD_BACK_TWICE = {
-    "annotate.core.blindness.without_judges_held_back", "frontend.reports.compare.compare_context",
-    "judges.core.scores_read.rationales", "judges.reports.read.with_both_words",
+    "frontend.reports.compare.compare_context", "judges.core.scores_read.rationales",
+    "judges.reports.read.with_both_words",
 }  # fmt: skip
 # What they hide nobody may know, decided or not: tests/config/test_locked.py finds those that forget.
 LOCKED = {
     "frontend.reports.judge.triage_context", "judges.certificates.triage_read.left_to_people",
     "judges.core.locked_read.locked", "judges.core.locked_read.locked_samples",
 }  # fmt: skip
-# They choose and sort samples, and say nothing of them in words: tests/frontend/data/test_sample_filter.py and
-# tests/frontend/batches/test_chosen_samples.py find those that forget.
+# They choose and sort samples and units, and say nothing in words: tests/frontend/data/test_sample_filter.py,
+# test_unit_list.py and tests/frontend/batches/test_chosen_samples.py find those that forget.
 CHOOSE = {
     "annotate.core.blindness.samples_not_to_label", "annotate.verdicts.samples_read.Samples",
     "annotate.verdicts.samples_read.samples_wanted", "frontend.batches.chosen_samples.chosen_samples",
+    "annotate.verdicts.units_read.Units", "judges.reports.units_read.compared_units",
+    "judges.reports.units_read.scored_units",
 }  # fmt: skip
+# Figures that who may still label is told of no batch: tests/judges/proposals/test_values.py and
+# tests/frontend/batches/test_proposals.py find those that forget.
+PULLS = {"annotate.batches.anchoring_read.proposal_effect", "frontend.batches.proposals.effect_of"}
 # By person, of each function the addresses at which it is asked on their behalf. A crawl takes long: one does for all
 # tests.
 _asked: dict[str, dict[str, list[Address]]] = {}
@@ -352,7 +372,7 @@ def test_one_that_forgets_its_reader_is_found(world: Hidden) -> None:
     also_asked, also_unseen = missed(world, "alice", leak_to_an_annotator)
     seen = (asked - unseen) | (also_asked - also_unseen)
     left = (asked | also_asked) - seen
-    known = HELD_BACK_TWICE | LOCKED | CHOOSE
+    known = HELD_BACK_TWICE | LOCKED | CHOOSE | PULLS
     assert left == known, sorted(left ^ known)
     assert len(seen) > 30
 

@@ -129,11 +129,13 @@ def urls_of(route: Route, both: Both, name: str | None) -> list[str]:
     many |= {
         "link_id": [1],
         "view_id": [1],
+        "of": ["samples", "units"],
+        "what": ["waive", "withdraw"],
         "form": ["json", "html", "pdf", "zip"],
         "number": [both.own["number"], both.own["number"] + 100],
     }
     many |= {"key": ["grade", "support"], "token": ["no-such-invitation"], "start": ["lexical-token-overlap"]}
-    many |= {"step": ["keep", "open"], "path": ["statistics"], "version": [1]}
+    many |= {"step": ["keep", "open"], "what": ["waive"], "path": ["statistics"], "version": [1]}
     for name, value in both.own.items():
         many.setdefault(name, [value])
     names = route.parameters

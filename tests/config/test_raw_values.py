@@ -25,6 +25,7 @@ from config import celery_app
 from judges.certificates.write import issue_certificate, look_at_test
 from judges.models import Judge, Run, Score
 from judges.reports.write import freeze_report
+from systems.models import Response, SystemVersion
 from tests.annotate.api.routes import API
 from tests.clients import as_user
 from tests.config.crawling import Crawl
@@ -109,8 +110,18 @@ def crawl_of(user: User) -> Crawl:
         "thread_id": some(Thread),
         "job_id": list(ImportJob.objects.values_list("pk", flat=True)), "invite_id": [1], "username": ["ana"],
         "schedule_id": [1],
+        "image_name": ["0" * 32],
         "link_id": [1],
         "view_id": [1],
+        "question_id": [1],
+        "asking_id": [1],
+        "version_id": list(SystemVersion.objects.values_list("pk", flat=True)),
+        "set_name": ["support"],
+        "experiment_name": ["v2-or-v1"],
+        "response_id": some(Response),
+        "qualification_id": [1],
+        "what": ["waive"],
+        "of": ["units"],
         "start": ["lexical-token-overlap", "composite", "llm-rubric"], "step": ["open"], "form": ["html"],
         "name": ["model"], "token": ["no-such-invitation"], "token_id": ["ts_0123456789ab"],
     }  # fmt: skip

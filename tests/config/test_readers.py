@@ -1,7 +1,7 @@
 """What reads what people or judges said takes its `reader`, and applies the rule of blindness itself.
 
-Readers are the modules `read` and `…_read` of annotate and judges. A function there tells what was said when its return
-annotation names a type that holds it; where the annotation says too little (`Any`), it has to be listed.
+Readers are the modules `read` and `…_read` of annotate, judges and systems. A function there tells what was said when
+its return annotation names a type that holds it; where the annotation says too little (`Any`), it has to be listed.
 """
 
 from __future__ import annotations
@@ -23,10 +23,12 @@ from annotate.models import Label, Sample
 from annotate.verdicts.disputes_read import Dispute
 from tests.conftest import ROOT
 
-# Rows that hold what annotators and judges said, and what the alignment module is given of them.
+# Rows that hold what annotators and judges said, and what the alignment module is given of them; and what tells which
+# version of a system an answer or a passage came from.
 TELLING = {
     "Label", "LabelEvent", "Verdict", "VerdictEvent", "GoldAnswer", "Score", "Ask", "Reply", "AlignmentReport",
     "Evidence", "JudgeScores", "Value", "ShownTasks", "ShownFlag", "VersionDiff", "ShownThread",
+    "Response", "TargetAsk", "ExperimentFigures", "Judgement", "TrendLevel", "Asking", "Diagnosed",
 }  # fmt: skip
 # A dataclass with a field of one of these names tells as well.
 TELLING_FIELDS = {"value", "values", "votes", "comment", "evidence", "rationale", "said", "raw", "details"}
@@ -51,6 +53,8 @@ TELL_NOTHING = {
     "annotate.tasks.read": {"read_payload", "own_task", "next_task", "following_task"},
     # Figures over all units.
     "annotate.verdicts.read": {"ground_truth", "imported_labels"},
+    # What an address asks for.
+    "annotate.verdicts.units_read": {"value_written"},
     # Claims that a model proposed, which are not judged yet.
     "judges.proposals.read": {"asked_for_claims"},
     # What looks decided, of which no unit is told.
@@ -68,14 +72,15 @@ SAY_WHAT_WAS_READ = {
 # task is most often one's own.
 SAY_TOO_LITTLE = {
     "may_know_examples", "require_whole", "batch_skips", "findings_of", "one_task", "without_words",
-    "left_to_people", "people_behind", "locked", "locked_samples", "samples_wanted",
+    "left_to_people", "people_behind", "locked", "locked_samples", "samples_wanted", "proposal_effect",
+    "compared_units", "scored_units", "require_labelled", "require_shown",
 }  # fmt: skip
 
 Told = Callable[..., Any]
 
 
 def modules() -> Iterator[ModuleType]:
-    for package in ("annotate", "judges"):
+    for package in ("annotate", "judges", "systems"):
         for found in pkgutil.walk_packages([str(ROOT / package)], f"{package}."):
             name = found.name.rpartition(".")[2]
             if name == "read" or name.endswith("_read"):
@@ -135,7 +140,10 @@ def listed(where: dict[str, set[str]], module: str, name: str) -> bool:
 def is_given_what_was_read(function: Told) -> bool:
     """It is handed a list that has its reader, or is one of those that say in another way what was read for one."""
     given = [one.annotation for one in inspect.signature(function).parameters.values()]
-    has_reader = any(words(one) & {"Queue", "Lessons", "Scores", "Failures"} for one in given)
+    has_reader = any(
+        words(one) & {"Queue", "Lessons", "Scores", "Failures", "Truth", "DiagnosedResponses", "Diagnosed"}
+        for one in given
+    )
     return has_reader or listed(SAY_WHAT_WAS_READ, function.__module__, function.__name__)
 
 
@@ -233,6 +241,7 @@ def python_files() -> list[Path]:
             *(ROOT / "frontend").rglob("*.py"),
             *(ROOT / "annotate/api").rglob("*.py"),
             *(ROOT / "judges/api").rglob("*.py"),
+            *(ROOT / "systems/api").rglob("*.py"),
         ]
     )
 
@@ -243,6 +252,8 @@ LOOKED_AT = {
     ("frontend/adjudicate/disputes.py", "Verdict"),
     ("frontend/judges/table.py", "Score"),
     ("frontend/projects/views.py", "Label"),
+    ("frontend/systems/diagnosis.py", "Response"),
+    ("frontend/systems/experiment_form.py", "Response"),
 }
 
 

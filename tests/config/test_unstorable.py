@@ -55,7 +55,16 @@ def fields_of(route: Route) -> list[str]:
 
 
 def values(both: Both) -> dict[str, Any]:
-    more = {"key": "grade", "token": "none", "start": "lexical", "step": "open", "path": "statistics", "version": 1}
+    more = {
+        "key": "grade",
+        "token": "none",
+        "start": "lexical",
+        "step": "open",
+        "path": "statistics",
+        "version": 1,
+        "of": "units",
+        "what": "waive",
+    }
     more |= {"form": "json", "name": "statistics", "token_id": "t", "username": "ben", "run_id": 1, "trial_id": 1}
     return {**more, **both.own}
 

@@ -33,11 +33,13 @@ from django.urls import resolve
 from django.utils import translation
 from knox.crypto import hash_token
 
-from annotate.models import Criterion
+from annotate.models import Criterion, Sample
 from config import embedded
 from frontend.reports.in_words import in_words, plot_in_words
 from judges.models import AlignmentReport
 from judges.reports.write import freeze_report
+from systems.models import Question, Response, SystemVersion
+from systems.questions.contents import Content
 from tests.clients import as_user
 
 INSTALLATION = Path(__file__).with_name("installation_d79ca33.sql.xz")
@@ -203,6 +205,65 @@ def test_guidelines_of_before_are_version_1_and_stamped_where_there_was_no_other
         )
         stamped = {(project, version): n for project, version, n in cursor.fetchall() if version is not None}
         assert stamped == {(told, 1): labelled}
+
+
+def test_versions_of_before_are_there_and_what_they_were_pushed_as_are_responses(before: None) -> None:
+    pushed = {
+        # Of one question, which first said one thing, then another, then the first again.
+        "kb-1@v6": ("v6", "Which port?"),
+        "kb-1@v7": ("v7", "Which port is it?"),
+        "kb-1@v8": ("v8", "Which port?"),
+        "a@b@v6": ("v6", "At?"),
+        # Its end is no version of its own; it was named by its content; its version stands elsewhere.
+        "kb-2@v6": ("v7", "And TLS?"),
+        f"sample-{'0' * 32}@v6": ("v6", "Nameless?"),
+        "kb-3": ("v9", "From a file?"),
+    }
+    with connection.cursor() as cursor:
+        cursor.execute("CREATE TEMP TABLE copied AS SELECT * FROM annotate_sample ORDER BY id LIMIT 1")
+        cursor.execute("UPDATE copied SET reference = 'r', key_facts = '[\"f\"]', relevant_doc_ids = '{d}'")
+        for name, (version, question) in pushed.items():
+            cursor.execute(
+                "UPDATE copied SET id = (SELECT max(id) + 1 FROM annotate_sample), external_id = %s,"
+                " pipeline_version = %s, question = %s",
+                [name, version, question],
+            )
+            cursor.execute("INSERT INTO annotate_sample SELECT * FROM copied")
+        cursor.execute("SELECT project_id FROM copied")
+        (project,) = cursor.fetchone()
+        cursor.execute("SELECT DISTINCT project_id, pipeline_version FROM annotate_sample WHERE pipeline_version <> ''")
+        versions = set(cursor.fetchall())
+        cursor.execute("SELECT count(*) FROM annotate_sample")
+        (samples,) = cursor.fetchone()
+    call_command("migrate", verbosity=0)
+    assert set(SystemVersion.objects.values_list("project", "name")) == versions
+    assert {(project, name) for name in ("v6", "v7", "v8", "v9")} <= versions
+    ours = Response.objects.filter(question__project=project, version__name__in=["v6", "v7", "v8", "v9"])
+    assert {
+        (
+            one.sample.external_id,
+            one.question.external_id,
+            one.version.name,
+            one.revision.number,
+            one.repeat,
+            one.status,
+        )
+        for one in ours.select_related("sample", "question", "version", "revision")
+    } == {
+        ("kb-1@v6", "kb-1", "v6", 1, 0, "ok"),
+        ("kb-1@v7", "kb-1", "v7", 2, 0, "ok"),
+        ("kb-1@v8", "kb-1", "v8", 1, 0, "ok"),
+        ("a@b@v6", "a@b", "v6", 1, 0, "ok"),
+    }
+    question = Question.objects.get(external_id="kb-1")
+    first = question.revisions.get(number=1)
+    assert [one.text for one in question.revisions.all()] == ["Which port?", "Which port is it?"]
+    assert (first.reference, first.key_facts, first.relevant) == ("r", ["f"], {"d": 1})
+    assert bytes(first.content_hash) == Content("Which port?", "r", ["f"], first.entities, {"d": 1}).digest()
+    for response in Response.objects.select_related("sample", "question"):
+        assert response.sample.group_key == response.question.group_key == response.question.external_id
+    assert Sample.objects.count() == samples
+    assert Sample.objects.get(external_id="kb-3").group_key == ""
 
 
 def test_answers_of_before_abstain_where_nothing_was_said_of_their_claims(before: None) -> None:

@@ -59,7 +59,8 @@ class OpenAIServer:
 
     def answers(self, function: Answers | None) -> None:
         """Each request that no script is for gets what the function returns. It runs on the server's event loop, so
-        it must not block; it may be a coroutine function. None: the server's own answers again."""
+        it must not block; it may be a coroutine function. None: the server's own answers again, and 404 for what the
+        protocol doesn't have."""
         self._answers = function
 
     def limit(self, requests: int, seconds: float, retry_after: str | None = None) -> None:
@@ -201,7 +202,8 @@ class OpenAIServer:
             return error(401, "Incorrect API key provided.")
         if request.path.endswith("/models") and request.method == "GET":
             return Reply({"object": "list", "data": [{"id": name, "object": "model"} for name in MODELS]})
-        if request.method != "POST" or not request.path.endswith(("/chat/completions", "/embeddings")):
+        is_of_protocol = request.method == "POST" and request.path.endswith(("/chat/completions", "/embeddings"))
+        if not is_of_protocol and self._answers is None:
             return error(404, "Unknown request URL.")
         if self._is_over_limit(request.at):
             assert self._limit is not None
