@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import ctypes
+import math
 import os
 import resource
 import sys
+import time
 from pathlib import Path
 
 # Of mallopt in <malloc.h>.
@@ -18,7 +20,9 @@ def bound_this_process(memory_mib: int, cpu_seconds: int) -> None:
     read with is to be loaded by now."""
     os.nice(_LOW_PRIORITY)
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    resource.setrlimit(resource.RLIMIT_CPU, (cpu_seconds, cpu_seconds + 5))
+    # The limit counts from the start of the process, and loading alone takes seconds on a busy machine.
+    most_seconds = math.ceil(time.process_time()) + cpu_seconds
+    resource.setrlimit(resource.RLIMIT_CPU, (most_seconds, most_seconds + 5))
     if sys.platform != "linux":
         return
     # Else each thread takes addresses for a heap of its own, which it hardly uses.
