@@ -35,8 +35,8 @@ _PLANNED = "list"
 
 def unlabelled_samples(criterion: Criterion) -> QuerySet[Sample]:
     """Samples that have something to label by the criterion, no label that counts, and no place in a batch that is
-    still to be labelled; none of them pooled."""
-    samples = asked_by(Sample.objects.filter(project_id=criterion.project_id, pooled=False), criterion)
+    still to be labelled; none of them composed."""
+    samples = asked_by(Sample.objects.filter(project_id=criterion.project_id, composed=False), criterion)
     labels = counting_labels().filter(criterion=criterion, sample=OuterRef("pk"))
     waiting = BatchSample.objects.filter(sample=OuterRef("pk"), batch__status__in=WAITING, batch__criteria=criterion.pk)
     return samples.filter(~Exists(labels), ~Exists(waiting))

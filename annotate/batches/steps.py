@@ -24,7 +24,7 @@ from annotate.models.batch import BatchStatus, Came, Purpose, Strategy, TaskStat
 from annotate.projects.read import active_members
 from annotate.qualification.read import require_qualified, who_may_work
 from annotate.qualification.tries import enrol
-from annotate.samples.pooled import delete_pooled
+from annotate.samples.composed import delete_composed
 from annotate.samples.read import asked_by, asked_keys, samples_keyed
 from annotate.tasks.assignment import Turn, append_turns, check_tags, make_tasks, met_in_rounds, open_load, who_may
 from annotate.tasks.mail import batch_opened
@@ -199,7 +199,7 @@ def discount_single_labels(*, batch: Batch, actor: User | None = None) -> Batch:
 
 
 def delete_batch(*, batch: Batch, actor: User | None = None) -> None:
-    """Only a batch that carries neither labels nor questions can go; a draft always can. What was pooled for it goes
+    """Only a batch that carries neither labels nor questions can go; a draft always can. What was composed for it goes
     along."""
     with transaction.atomic():
         batch = locked(batch)
@@ -217,9 +217,9 @@ def delete_batch(*, batch: Batch, actor: User | None = None) -> None:
         batch.tasks.all().delete()
         # Verdicts made from labels of elsewhere after its people had skipped: they hold no vote of this batch.
         Verdict.objects.filter(batch=batch).update(batch=None)
-        pooled = set(batch.samples.filter(pooled=True).values_list("pk", flat=True))
+        composed = set(batch.samples.filter(composed=True).values_list("pk", flat=True))
         batch.delete()
-        delete_pooled(pooled)
+        delete_composed(composed)
         note_batch(actor, batch, "deleted")
 
 

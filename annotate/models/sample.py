@@ -39,8 +39,8 @@ class Sample(models.Model):
     key_facts, entities: [str].
     group_key: of samples that vary together, such as the answers to one question; empty: the sample stands alone, and
     its group is its own id (`annotate.samples.read.groups_of`).
-    pooled: it is no interaction, but passages to be judged, of which no one who labels is told where they are from: it
-    was made for a batch, and stands for no other sample (docs/decisions/0059-pooling.md).
+    composed: it is no interaction, but passages to be judged, of which no one who labels is told where they are from;
+    it was made for a batch, and stands for no other sample (docs/decisions/0059-pooling.md).
     `content_hash` covers everything that was imported but id and group, so that importing the same content again
     changes nothing.
     """
@@ -66,7 +66,7 @@ class Sample(models.Model):
     relevant_doc_ids = ArrayField(models.TextField(), default=list)
     pipeline_version = models.TextField(blank=True, default="")
     group_key = models.TextField(blank=True, default="", db_default="")
-    pooled = models.BooleanField(default=False, db_default=False)
+    composed = models.BooleanField(default=False, db_default=False)
     metadata = models.JSONField(default=dict)
     content_hash = models.BinaryField(max_length=16)
     created_at = models.DateTimeField(auto_now_add=True, db_default=Now())

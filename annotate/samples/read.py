@@ -38,9 +38,9 @@ def context_ids(sample: Sample) -> list[str]:
 
 
 def matching_samples(project: Project, conditions: Mapping[str, Any]) -> QuerySet[Sample]:
-    """Samples whose metadata contain the given values, none of them pooled. Containment takes no operators, so names
+    """Samples whose metadata contain the given values, none of them composed. Containment takes no operators, so names
     can't reach columns."""
-    samples = Sample.objects.filter(project=project, pooled=False)
+    samples = Sample.objects.filter(project=project, composed=False)
     for key, value in conditions.items():
         if not isinstance(key, str) or not isinstance(value, str | int | float | bool):
             raise Invalid("bad_filter", _("filter: each value must be text, a number, true or false."))

@@ -18,7 +18,7 @@ from judges.reports.evidence import full_evidence
 from systems.experiments.draw import draw_labels
 from systems.experiments.figures import freeze_figures
 from systems.experiments.write import create_experiment
-from systems.models import Experiment, PooledSample, SystemVersion
+from systems.models import ComposedSample, Experiment, SystemVersion
 from systems.questions.write import freeze_set
 from systems.retrieval.pool import pool
 
@@ -41,7 +41,7 @@ def pool_builds(project: Project) -> None:
     versions = list(SystemVersion.objects.filter(project=project, name__in=VERSIONS))
     batch = pool(actor=alma, frozen=frozen, versions=versions, seed=_SEED, opens=True).batch
     said = {(row["question_id"], row["document"]): row for row in _rows("builds_grades.jsonl")}
-    pooled = PooledSample.objects.filter(question__project=project).select_related("question", "sample")
+    pooled = ComposedSample.objects.filter(question__project=project).select_related("question", "sample")
     by_sample = {
         one.sample.external_id: [said[one.question.external_id, documents[0]] for documents in one.documents]
         for one in pooled

@@ -20,12 +20,12 @@ from annotate.core.rows import fetch_one, first_or_raise
 from annotate.models import Project
 from systems.experiments.responses_read import compared_versions, draws_of, is_drawn
 from systems.models import (
+    ComposedSample,
     Experiment,
     ExperimentDraw,
     ExperimentFigures,
     ExperimentRule,
     ExperimentVersion,
-    PooledSample,
     Response,
 )
 
@@ -129,7 +129,7 @@ def require_shown(experiment: Experiment, *, reader: Reader) -> None:
     """Raises Conflict where the reader must not know figures of the experiment yet."""
     responses = Response.objects.filter(version__experiments=experiment, sample__isnull=False)
     samples = list(responses.values_list("sample_id", flat=True))
-    pools = PooledSample.objects.filter(question__in=responses.values("question"))
+    pools = ComposedSample.objects.filter(question__in=responses.values("question"))
     if samples_still_to_label(reader, [*samples, *pools.values_list("sample_id", flat=True)]):
         raise Conflict(
             "still_to_label",

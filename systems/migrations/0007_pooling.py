@@ -5,21 +5,21 @@ from django.db import migrations, models
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("annotate", "0029_pooled_samples"),
+        ("annotate", "0029_composed_samples"),
         ("systems", "0006_diagnosis_mapping"),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 
     operations = [
         migrations.CreateModel(
-            name="PooledSample",
+            name="ComposedSample",
             fields=[
                 ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
                 ("documents", models.JSONField()),
                 (
                     "question",
                     models.ForeignKey(
-                        on_delete=django.db.models.deletion.PROTECT, related_name="pooled", to="systems.question"
+                        on_delete=django.db.models.deletion.PROTECT, related_name="composed", to="systems.question"
                     ),
                 ),
                 (

@@ -11,10 +11,10 @@ from systems.models.experiment import (
     ExperimentVersion,
 )
 from systems.models.question import (
+    ComposedSample,
     FrozenQuestion,
     FrozenSet,
     Holds,
-    PooledSample,
     Question,
     QuestionKind,
     QuestionRevision,
@@ -27,6 +27,7 @@ from systems.models.target import Method, Target, TargetAsk, TargetReply, Target
 from systems.models.version import Response, ResponseStatus, SystemVersion
 
 __all__ = [
+    "ComposedSample",
     "DiagnosisMapping",
     "Experiment",
     "ExperimentDraw",
@@ -38,7 +39,6 @@ __all__ = [
     "Holds",
     "Method",
     "MetricBands",
-    "PooledSample",
     "Question",
     "QuestionKind",
     "QuestionRevision",

@@ -201,15 +201,15 @@ class RelevanceDecision(models.Model):
         return f"{self.document_id} for {self.question_id}: {self.holds}"
 
 
-class PooledSample(models.Model):
-    """Passages that versions retrieved for a question, in a sample of their own: its contexts, in the order of chance.
+class ComposedSample(models.Model):
+    """What came from several versions for a question, in a sample of its own in which nothing says from which: passages
+    that they retrieved, as its contexts, in the order of chance.
 
-    documents: of each context the ids of the documents that have this text. The sample has none of them: an id may say
-    which version retrieved it.
+    documents: of each context the ids of the documents that have this text; an id may say which version retrieved it.
     """
 
     sample = models.OneToOneField("annotate.Sample", on_delete=models.CASCADE, related_name="+")
-    question = models.ForeignKey(Question, on_delete=models.PROTECT, related_name="pooled")
+    question = models.ForeignKey(Question, on_delete=models.PROTECT, related_name="composed")
     documents = models.JSONField()
 
     def __str__(self) -> str:

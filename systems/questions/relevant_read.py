@@ -181,7 +181,7 @@ _SAMPLES = """
     SELECT sample_id, question_id, NULL FROM systems_response
      WHERE question_id = ANY(%(questions)s) AND sample_id IS NOT NULL
      UNION ALL
-    SELECT sample_id, question_id, documents::text FROM systems_pooledsample WHERE question_id = ANY(%(questions)s)
+    SELECT sample_id, question_id, documents::text FROM systems_composedsample WHERE question_id = ANY(%(questions)s)
 """
 _CONTEXT_IDS = """
     SELECT id, ARRAY(SELECT c.e ->> 'id' FROM jsonb_array_elements(contexts) WITH ORDINALITY AS c (e, n) ORDER BY c.n)

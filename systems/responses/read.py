@@ -18,7 +18,7 @@ from annotate.core.errors import Conflict
 from annotate.core.rows import fetch_one, first_or_raise
 from annotate.models import Project
 from systems.core.set_names import numbered
-from systems.models import Experiment, FrozenSet, PooledSample, Question, Response, ResponseStatus, SystemVersion
+from systems.models import ComposedSample, Experiment, FrozenSet, Question, Response, ResponseStatus, SystemVersion
 from systems.questions.read import one_frozen, one_set
 
 
@@ -53,7 +53,7 @@ def version_named(project: Project, name: str) -> SystemVersion:
 
 def shown_responses(responses: QuerySet[Response], *, reader: Reader) -> QuerySet[Response]:
     """Without those that the reader must not know yet."""
-    pools = only_held_back(PooledSample.objects.all(), reader=reader)
+    pools = only_held_back(ComposedSample.objects.all(), reader=reader)
     return without_held_back(responses, reader=reader).exclude(question__in=pools.values("question"))
 
 
@@ -82,7 +82,7 @@ def require_labelled(questions: Collection[int], refusal: str, *, reader: Reader
     """Raises Conflict, with this sentence, while the reader still has answers to these questions, or passages of them,
     to label."""
     answers = Response.objects.filter(question__in=questions, sample__isnull=False)
-    pools = PooledSample.objects.filter(question__in=questions)
+    pools = ComposedSample.objects.filter(question__in=questions)
     samples = {pk for rows in (answers, pools) for pk in rows.values_list("sample_id", flat=True)}
     if samples_still_to_label(reader, samples):
         raise Conflict("still_to_label", refusal)

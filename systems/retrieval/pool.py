@@ -29,9 +29,9 @@ from annotate.models import Batch, BatchSample, Criterion, Project, Sample, User
 from annotate.models.batch import Came
 from annotate.models.sample import ClaimsSource
 from annotate.projects.read import active_annotators
-from annotate.samples.pooled import delete_pooled
+from annotate.samples.composed import delete_composed
 from annotate.samples.read import samples_named
-from systems.models import FrozenSet, PooledSample, QuestionRevision, Response, SystemVersion
+from systems.models import ComposedSample, FrozenSet, QuestionRevision, Response, SystemVersion
 from systems.questions.relevant_read import RELEVANCE, judged_passages, relevance_criterion
 from systems.retrieval.figures_read import DEFAULT_K, depth_of, ranking_of
 
@@ -138,9 +138,9 @@ def _asked(frozen: FrozenSet) -> Sequence[Any]:
 
 def _delete_what_drafts_left(questions: Mapping[int, Any]) -> None:
     """Samples that were taken out of a draft: no one will label them, and what is in them should be pooled again."""
-    in_batches = BatchSample.objects.filter(sample__pooled=True).values("sample")
-    left = PooledSample.objects.filter(question__in=questions).exclude(sample__in=in_batches)
-    delete_pooled(left.values_list("sample_id", flat=True))
+    in_batches = BatchSample.objects.filter(sample__composed=True).values("sample")
+    left = ComposedSample.objects.filter(question__in=questions).exclude(sample__in=in_batches)
+    delete_composed(left.values_list("sample_id", flat=True))
 
 
 # What versions retrieved
@@ -211,7 +211,7 @@ def _new_passages(
     judged = _judged_before(criterion, candidates.documents)
     new: dict[int, dict[str, set[str]]] = {}
     known = 0
-    changed: set[PooledSample] = set()
+    changed: set[ComposedSample] = set()
     for question in candidates.documents:
         documents_of: dict[str, set[str]] = defaultdict(set)
         for document, several in texts[question].items():
@@ -230,13 +230,13 @@ def _new_passages(
         known += len(documents_of) - len(unknown)
         if unknown:
             new[question] = unknown
-    PooledSample.objects.bulk_update(changed, ["documents"], batch_size=_BATCH)
+    ComposedSample.objects.bulk_update(changed, ["documents"], batch_size=_BATCH)
     return new, known
 
 
-def _pooled_before(questions: Mapping[int, Any]) -> dict[int, dict[str, tuple[PooledSample, int]]]:
-    found: dict[int, dict[str, tuple[PooledSample, int]]] = defaultdict(dict)
-    for one in PooledSample.objects.filter(question__in=questions).select_related("sample"):
+def _pooled_before(questions: Mapping[int, Any]) -> dict[int, dict[str, tuple[ComposedSample, int]]]:
+    found: dict[int, dict[str, tuple[ComposedSample, int]]] = defaultdict(dict)
+    for one in ComposedSample.objects.filter(question__in=questions).select_related("sample"):
         for place, context in enumerate(one.sample.contexts):
             found[one.question_id][context["text"]] = one, place
     return found
@@ -298,14 +298,14 @@ def _make_samples(
             abstained=None,
             abstained_source="",
             group_key=revision.question.group_key,
-            pooled=True,
+            composed=True,
             content_hash=builder.build(row).content_hash,
         )
         samples.append(sample)
         documents = [sorted(new[question][text]) for text in passages]
-        pooled.append(PooledSample(sample=sample, question=revision.question, documents=documents))
+        pooled.append(ComposedSample(sample=sample, question=revision.question, documents=documents))
     Sample.objects.bulk_create(samples, batch_size=_BATCH)
-    PooledSample.objects.bulk_create(pooled, batch_size=_BATCH)
+    ComposedSample.objects.bulk_create(pooled, batch_size=_BATCH)
     return [sample.external_id for sample in samples]
 
 

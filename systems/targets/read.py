@@ -19,9 +19,9 @@ from judges.runs.places import is_held
 from systems.core.asking_place import AskingPlace
 from systems.core.set_names import numbered
 from systems.models import (
+    ComposedSample,
     FrozenQuestion,
     FrozenSet,
-    PooledSample,
     Response,
     ResponseStatus,
     SystemVersion,
@@ -149,7 +149,7 @@ def failures_of(run: TargetRun, *, reader: Reader) -> QuerySet[TargetAsk]:
     """In the order of the questions, each with `raw`, the beginning of the reply, or None. Without those to questions
     of which the reader still has this version's answer, or passages, to label: what failed may be what came later."""
     answers = only_held_back(Response.objects.filter(version=run.version_id), reader=reader)
-    pools = only_held_back(PooledSample.objects.all(), reader=reader)
+    pools = only_held_back(ComposedSample.objects.all(), reader=reader)
     failed = TargetAsk.objects.filter(run=run, status=ResponseStatus.FAILED)
     failed = failed.exclude(revision__question__in=answers.values("question"))
     failed = failed.exclude(revision__question__in=pools.values("question"))

@@ -51,7 +51,7 @@ def test_a_form_that_cannot_be_says_why(asked: World) -> None:
         reply = client.post(POOL, {**given, **wrong})
         assert reply.status_code == 422, wrong
         assert said in reply.content.decode(), wrong
-    assert not Sample.objects.filter(pooled=True).exists()
+    assert not Sample.objects.filter(composed=True).exists()
     pool()
     again = client.post(POOL, {**given, "overlap": 1})
     assert "All passages that these versions retrieved were pooled or judged before." in again.content.decode()
@@ -68,7 +68,7 @@ def test_the_draft_is_deleted_with_its_samples(asked: World) -> None:
     batch = pool()
     as_user(asked.alice).post(f"/p/desk/batches/{batch.number}/delete/")
     assert not Batch.objects.exists()
-    assert not Sample.objects.filter(pooled=True).exists()
+    assert not Sample.objects.filter(composed=True).exists()
 
 
 def test_a_reviewer_decides_a_conflict(asked: World, write: Write) -> None:

@@ -10,7 +10,7 @@ from django.utils import timezone
 from annotate.batches.steps import open_batch
 from annotate.models import AuditEntry, Project, Sample, Verdict
 from annotate.projects.deletion import delete_waiting
-from systems.models import PooledSample, Relevance, RelevanceDecision
+from systems.models import ComposedSample, Relevance, RelevanceDecision
 from tests.annotate.factories import World, decide_unit
 from tests.clients import client_of
 from tests.systems.building import command
@@ -126,5 +126,5 @@ def test_it_all_goes_with_the_project(contradicted: World) -> None:
     project = contradicted.project
     Project.objects.filter(pk=project.pk).update(deleting_at=timezone.now(), deleting_by=contradicted.alice)
     assert delete_waiting(project.pk)
-    for table in (PooledSample, Relevance, RelevanceDecision):
+    for table in (ComposedSample, Relevance, RelevanceDecision):
         assert not table.objects.exists(), table

@@ -8,7 +8,7 @@ from annotate.batches.edit import edit_batch
 from annotate.batches.steps import delete_batch, open_batch
 from annotate.models import AuditEntry, Batch, Sample, Task, Verdict
 from annotate.projects.read import one_criterion
-from systems.models import Experiment, PooledSample, Question
+from systems.models import ComposedSample, Experiment, Question
 from systems.responses.read import answers_compared
 from tests.annotate.factories import World, decide_unit, make_batch
 from tests.clients import client_of
@@ -79,7 +79,7 @@ def test_a_question_is_one_sample_with_each_text_once(asked: World, write: Write
     assert sorted(texts_of(sample)) == sorted(
         ["Another part of document 42.", *map(passage, ["103", "12", "15", "42", "88"])]
     )
-    documents = PooledSample.objects.get(sample=sample).documents
+    documents = ComposedSample.objects.get(sample=sample).documents
     assert documents[texts_of(sample).index(passage("15"))] == ["15", "copy"]
     label(batch, {**GRADES, "42": 0})
     # Of a document of which several passages were judged, the highest; a copy is judged with its text.
@@ -172,12 +172,12 @@ def test_a_draft_goes_with_what_was_pooled_for_it(asked: World) -> None:
     batch = pool()
     assert Sample.objects.count() == before + 3
     delete_batch(batch=batch)
-    assert (Sample.objects.count(), PooledSample.objects.count()) == (before, 0)
+    assert (Sample.objects.count(), ComposedSample.objects.count()) == (before, 0)
     batch = pool()
     # What another batch has stays.
     make_batch(asked.project, [asked.ann], samples=["q1#pool1"], criteria=asked.criteria("relevance"), opened=False)
     delete_batch(batch=batch)
-    assert list(PooledSample.objects.values_list("sample__external_id", flat=True)) == ["q1#pool1"]
+    assert list(ComposedSample.objects.values_list("sample__external_id", flat=True)) == ["q1#pool1"]
 
 
 def test_what_was_taken_out_of_a_draft_is_pooled_again(asked: World) -> None:
@@ -232,7 +232,7 @@ def test_the_trail_tells_how(asked: World) -> None:
 )
 def test_what_is_refused(asked: World, options: tuple[str, ...], told: str) -> None:
     assert refused("pool", "desk", *options) == told
-    assert not Sample.objects.filter(pooled=True).exists()
+    assert not Sample.objects.filter(composed=True).exists()
 
 
 def test_people_must_be_asked_for_relevance(asked: World) -> None:

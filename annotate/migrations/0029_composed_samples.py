@@ -9,7 +9,7 @@ class Migration(migrations.Migration):
     operations = [
         migrations.AddField(
             model_name="sample",
-            name="pooled",
+            name="composed",
             field=models.BooleanField(db_default=False, default=False),
         ),
     ]

@@ -1,4 +1,4 @@
-"""Samples that were pooled for a batch are of no use without it."""
+"""Samples that were composed for a batch are of no use without it."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from django.db.models import ProtectedError
 from annotate.models import Sample
 
 
-def delete_pooled(keys: Collection[int]) -> None:
-    """Those of these pooled samples that no batch has and of which nobody, no judge either, has said anything. Inside
+def delete_composed(keys: Collection[int]) -> None:
+    """Those of these composed samples that no batch has and of which nobody, no judge either, has said anything. Inside
     the caller's transaction."""
     left = set(keys)
     while left:
         try:
             with transaction.atomic():
-                Sample.objects.filter(pk__in=left, pooled=True).delete()
+                Sample.objects.filter(pk__in=left, composed=True).delete()
                 return
         except ProtectedError as error:
             rows: Collection[Any] = error.protected_objects
