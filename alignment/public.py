@@ -30,7 +30,7 @@ from alignment.calibration.reliability import (
     calibration_figures,
 )
 from alignment.calibration.split import dev_test_split
-from alignment.comparing.asked import Asked
+from alignment.comparing.asked import Asked, comparison_level
 from alignment.comparing.bands import band_of
 from alignment.comparing.conclusions import (
     MOST_UNRESOLVED,
@@ -51,6 +51,7 @@ from alignment.comparing.levels import (
     compare_versions,
 )
 from alignment.comparing.measured import MeasuredComparison, MeasuredDifference, compare_measured
+from alignment.comparing.preference import SideBySide, preference_figures
 from alignment.comparing.responses import Responses
 from alignment.comparing.sequence import DifferenceSequence, difference_sequence
 from alignment.comparing.slices import sliced_figures

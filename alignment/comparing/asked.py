@@ -31,6 +31,11 @@ class Asked:
     closed: Sequence[bool]
 
 
+def comparison_level(level: float, versions: int) -> float:
+    """Of each comparison with the baseline, where all of them are to hold together (Bonferroni)."""
+    return 1 - (1 - level) / (versions - 1)
+
+
 @dataclass(frozen=True, eq=False, slots=True)
 class Table:
     """Responses in cells, one for each version and question; ``group`` of each question. Arrays. ``level``: of all
@@ -69,7 +74,7 @@ class Table:
 
     @property
     def comparison_level(self) -> float:
-        return 1 - (1 - self.level) / (len(self.asked.versions) - 1)
+        return comparison_level(self.level, len(self.asked.versions))
 
     def mean(self, values: Floats, rows: Bools) -> Floats:
         """Of each cell, over its repeats; NaN where these have no value. Shape (versions, questions)."""

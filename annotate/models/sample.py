@@ -39,8 +39,9 @@ class Sample(models.Model):
     key_facts, entities: [str].
     group_key: of samples that vary together, such as the answers to one question; empty: the sample stands alone, and
     its group is its own id (`annotate.samples.read.groups_of`).
-    composed: it is no interaction, but passages to be judged, of which no one who labels is told where they are from;
-    it was made for a batch, and stands for no other sample (docs/decisions/0059-pooling.md).
+    composed: it is no interaction, but passages to be judged, or two answers side by side, of which no one who labels
+    is told where they are from; it was made for a batch, and stands for no other sample
+    (docs/decisions/0059-pooling.md, docs/decisions/0061-side-by-side.md).
     `content_hash` covers everything that was imported but id and group, so that importing the same content again
     changes nothing.
     """

@@ -130,6 +130,10 @@ NOTED = {
     "experiment.drawn": gettext_noop(
         "drew %(questions)s questions of the experiment %(subject)s to be labelled: batch %(batch)s."
     ),
+    "experiment.pairs_drawn": gettext_noop(
+        "drew %(questions)s questions of the experiment %(subject)s, to compare answers of %(version)s with the "
+        "baseline’s: batch %(batch)s."
+    ),
     "diagnosis.mapped": gettext_noop("changed which criteria the diagnosis goes by."),
     "bands.changed": gettext_noop("changed the bands and targets of metrics: %(metrics)s."),
     "experiment.figures": gettext_noop("created figures of the experiment %(subject)s by rule %(rule)s."),

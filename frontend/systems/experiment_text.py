@@ -17,7 +17,7 @@ def experiment_markdown(figures: Mapping[str, Any], url: str) -> str:
     parts = [f"### {name}"]
     for candidate in candidates_of(figures):
         screen = first_screen(figures, candidate)
-        parts += [f"**{screen.chip}:** {screen.sentence}", _table(screen)]
+        parts += [f"**{screen.chip}:** {screen.sentence}", _table(screen), *_preference(screen)]
     asked = figures["set"] or "all questions that the versions share"
     last = f"Test set: {asked}. Labels before the rule was set: {figures['labels_before_rule']:,}."
     return "\n\n".join([*parts, f"{last} [Experiment {name}]({url})"])
@@ -35,6 +35,14 @@ def _table(screen: FirstScreen) -> str:
         "verdict",
     ]
     return markdown_table([*head, "labelled, of those drawn"], [_cells(row, screen) for row in screen.rows])
+
+
+def _preference(screen: FirstScreen) -> list[str]:
+    found = screen.preferred
+    if found is None:
+        return []
+    counts = ", ".join(f"{part.name}: {part.questions}" for part in found.parts)
+    return [f"Side by side ({counts}): {found.sentence} Win rate, ties counting half: {_spelt(found.win_rate)}."]
 
 
 def _cells(row: Row, screen: FirstScreen) -> list[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, cast
 from urllib.parse import urlencode
 
 from django import forms
@@ -24,8 +24,9 @@ from frontend.systems.experiment_steps import FEWEST_TO_DRAW, own_work, steps_of
 from frontend.systems.experiment_text import experiment_markdown
 from frontend.systems.first_screen import first_screen
 from frontend.systems.versions import MEASURES
-from systems.experiments.draw import USUAL_OVERLAP, draw_labels
+from systems.experiments.draw import USUAL_OVERLAP
 from systems.experiments.figures import freeze_figures
+from systems.experiments.pairs import draw_batch
 from systems.experiments.read import ExperimentState, one_experiment, require_shown, shown_figures
 from systems.models import Experiment
 from systems.responses.read import figures_of
@@ -112,11 +113,19 @@ def download(page: ProjectPage, experiment_name: str, form: str) -> HttpResponse
 
 
 class DrawForm(forms.Form):
+    ask = forms.ChoiceField(
+        label=gettext_lazy("Annotators are asked"), widget=forms.RadioSelect, required=False, initial=""
+    )
     questions = forms.IntegerField(
         label=gettext_lazy("Questions"),
         min_value=1,
+        help_text=gettext_lazy("Drawn at random. Annotators see the answers to them, and not the versions."),
+    )
+    both_orders = forms.BooleanField(
+        label=gettext_lazy("Each pair of answers twice, also exchanged"),
+        required=False,
         help_text=gettext_lazy(
-            "Drawn at random. The answers of all versions to them are labelled, the version hidden."
+            "Only for answers side by side. It doubles the work; either version is first equally often anyway."
         ),
     )
     annotators = forms.ModelMultipleChoiceField(
@@ -136,6 +145,18 @@ class DrawForm(forms.Form):
         overlap = max(1, min(USUAL_OVERLAP, len(people)))
         super().__init__(page.data, initial={"questions": questions, "annotators": people, "overlap": overlap})
         offer_members(self.fields["annotators"], page.project)
+        state = ExperimentState(experiment)
+        cast("forms.ChoiceField", self.fields["ask"]).choices = [
+            ("", _("about each answer, what the metrics need")),
+            *(
+                (
+                    name,
+                    _("which answer is better, %(version)s or %(baseline)s")
+                    % {"version": name, "baseline": state.baseline},
+                )
+                for name in state.candidates
+            ),
+        ]
         if experiment.seed is not None:
             self.fields.pop("seed")
 
@@ -147,15 +168,23 @@ def draw(page: ProjectPage, experiment_name: str) -> HttpResponse:
     form = DrawForm(page, found)
     if form.is_valid():
         given = form.cleaned_data
-        places = {"bad_questions": "questions", "too_many_questions": "questions", "bad_overlap": "overlap"}
+        places = {
+            "bad_questions": "questions",
+            "too_many_questions": "questions",
+            "bad_overlap": "overlap",
+            "bad_both_orders": "both_orders",
+            "no_preference": "ask",
+        }
         with RefusalsShown(form, places=places):
-            drawn = draw_labels(
+            drawn = draw_batch(
                 actor=page.user,
                 experiment=found,
                 questions=given["questions"],
                 seed=given.get("seed", found.seed),
                 annotators=list(given["annotators"]),
                 overlap=given["overlap"],
+                beside=given["ask"],
+                both_orders=given["both_orders"],
             )
             return page.redirect("batch", drawn.batch.number)
     return page.render("systems/experiment_draw.html", {"form": form, "experiment": found}, status=status_of(form))

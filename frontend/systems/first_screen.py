@@ -14,6 +14,7 @@ from frontend.reports.in_words import in_words
 from frontend.systems.metric_names import metric_help, metric_title
 from frontend.systems.parts import PartTable, part_tables, parts_in_words
 from frontend.systems.pictures import Picture, Scale
+from frontend.systems.preference import Preferred, preferred_in
 from frontend.systems.spelt import Spelt, band_in_words, in_unit
 from systems.experiments.spelling import SHARE, Estimate, decisive, is_measured
 
@@ -131,6 +132,7 @@ class FirstScreen:
     rows: Sequence[Row]
     parts: Sequence[PartTable]
     parts_say: str
+    preferred: Preferred | None
     to_draw: int | None
 
     @property
@@ -189,6 +191,7 @@ def first_screen(figures: Mapping[str, Any], candidate: str) -> FirstScreen:
         rows=rows,
         parts=part_tables(figures, [row.name for row in rows], candidate),
         parts_say=parts_in_words(figures, rows[0].name, rows[0].title, candidate),
+        preferred=preferred_in(figures, candidate),
         to_draw=max(0, min(wanted, questions) - drawn) or None,
     )
 

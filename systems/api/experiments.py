@@ -14,8 +14,9 @@ from annotate.api.schema import answers
 from annotate.api.serializers import Nothing, With
 from annotate.projects.read import people_of
 from systems.api import experiments_serializers as shapes
-from systems.experiments.draw import Drawing, draw_labels
+from systems.experiments.draw import Drawing
 from systems.experiments.figures import freeze_figures
+from systems.experiments.pairs import draw_batch
 from systems.experiments.read import ExperimentState, experiments_of, one_experiment, require_shown, shown_figures
 from systems.experiments.write import create_experiment
 from systems.models import Experiment, ExperimentFigures
@@ -68,9 +69,11 @@ class ExperimentDrawView(ProjectAPIView):
 
         The first draw's `seed` gives the order that all later ones follow. Versions are hidden from annotators, and the
         same people label all answers to a question. Refused (409) with another seed, and where nothing is to be asked.
+
+        With `beside`, the answers of that version stand next to the baseline's, and people say which is better.
         """
         named = data.get("annotators")
-        return draw_labels(
+        return draw_batch(
             actor=self.user,
             experiment=one_experiment(self.project, experiment_name),
             questions=data["questions"],
@@ -78,6 +81,8 @@ class ExperimentDrawView(ProjectAPIView):
             annotators=None if named is None else people_of(self.project, named),
             overlap=data.get("overlap"),
             opens=data.get("open", True),
+            beside=data.get("beside") or "",
+            both_orders=data.get("both_orders", False),
         )
 
 

@@ -7,7 +7,7 @@ from typing import Any
 from rest_framework import serializers as s
 
 from annotate.api.batches_serializers import Estimate
-from annotate.api.serializers import FreeObject, Moment, Names, Of, Page, Remark, Shape, Stored, Truth, Whole
+from annotate.api.serializers import FreeObject, Moment, Names, Of, Page, Remark, Shape, Stored, Text, Truth, Whole
 from systems import models
 from systems.experiments.draw import Drawing
 from systems.experiments.read import ExperimentState
@@ -84,10 +84,14 @@ class ExperimentCreation(Shape, required="name versions metrics rule"):
     rule = s.JSONField(help_text="{primary, margin, guards: [{metric, margin}], level}")
 
 
-class DrawnBatch(Shape, of=models.ExperimentDraw, shows="batch status groups"):
+class DrawnBatch(Shape, of=models.ExperimentDraw, shows="batch status groups beside"):
     batch = s.IntegerField(source="batch.number")
     status = s.CharField(source="batch.status")
     groups = s.IntegerField(help_text="How many groups of questions.")
+    beside = s.CharField(allow_null=True, help_text="The version of which pairs of answers are compared; else null.")
+
+    def get_beside(self, draw: models.ExperimentDraw | models.PairDraw) -> str | None:
+        return draw.version.name if isinstance(draw, models.PairDraw) else None
 
     def get_groups(self, draw: models.ExperimentDraw) -> int:
         return len(draw.groups)
@@ -119,13 +123,15 @@ class LabelsDrawRequest(Shape, required="questions seed"):
     annotators = Names(help_text="User names; else all active annotators.")
     overlap = Whole(low=1, help_text="Annotators per answer; 2 where there are so many.")
     open = Truth(code="bad_open", help_text="false: the batch stays a draft.")
+    beside = Text(help_text="A version: its answers next to the baseline's, and people say which is better.")
+    both_orders = Truth(code="bad_both_orders", help_text="Each pair of answers twice, also exchanged.")
 
 
 class LabelsDrawn(Shape, of=Drawing, shows="batch status questions samples population"):
     batch = s.IntegerField(source="batch.number")
     status = s.CharField(source="batch.status")
     questions = Of("How many were drawn.")
-    samples = Of("How many answers are in the batch.")
+    samples = Of("How many answers, or pairs of them, are in the batch.")
     population = Of("How many questions can be drawn from in all.")
 
 
@@ -240,6 +246,30 @@ class CandidateVerdict(Stored):
     verdict = s.CharField(help_text=_VERDICT)
 
 
+class PreferenceCounts(Stored):
+    b = s.IntegerField()
+    neither = s.IntegerField()
+    a = s.IntegerField()
+    open = s.IntegerField(help_text="Nothing is settled, or only of one order.")
+
+
+class Preference(Stored):
+    a = s.CharField(help_text="The baseline.")
+    b = s.CharField()
+    questions = s.IntegerField(help_text="To which both gave an answer, or failed.")
+    drawn = s.IntegerField()
+    labelled = s.IntegerField()
+    unresolved = s.IntegerField()
+    win_rate = Estimate(help_text="In what share of the questions b's answer is preferred, ties counting half.")
+    difference = Estimate(help_text="How much more often b's answer is preferred than a's.")
+    sequential = Estimate()
+    verdict = s.CharField(help_text=_VERDICT)
+    reason = Remark(allow_null=True)
+    needed = Needed()
+    counts = PreferenceCounts()
+    first = Estimate(allow_null=True, help_text="The win rate of the answer that stood first.")
+
+
 class Result(Stored):
     schema = s.IntegerField()
     experiment = s.CharField()
@@ -257,6 +287,7 @@ class Result(Stored):
     metrics = Metric(many=True)
     verdict = s.CharField(help_text=f"On the best of the versions: {_VERDICT}.")
     verdicts = CandidateVerdict(many=True)
+    preferences = Preference(many=True, help_text="Of versions whose answers people saw beside the baseline's.")
     parts = QuestionPart(many=True, help_text="Of each way to part the questions that has two parts or more.")
 
 

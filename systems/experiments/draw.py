@@ -4,7 +4,7 @@ versions to them in one batch."""
 from __future__ import annotations
 
 import random
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -57,23 +57,13 @@ def draw_labels(
 
     Raises Invalid and Conflict.
     """
-    if not isinstance(questions, int) or isinstance(questions, bool) or questions < 1:
-        raise Invalid("bad_questions", _("questions: must be a whole number, at least 1."))
-    check_seed(seed)
-    project = experiment.project
-    people = active_annotators(project) if annotators is None else list(annotators)
-    if not people:
-        raise Conflict("no_annotators", _("This project has no active annotators. Add some, or name who labels."))
+    project, people = experiment.project, people_for(experiment, questions, seed, annotators)
     with transaction.atomic():
-        Project.objects.select_for_update(no_key=True).get(pk=project.pk)
-        experiment.refresh_from_db()
-        if experiment.seed not in (None, seed):
-            raise Conflict(
-                "other_seed",
-                _("The order of labelling was drawn with seed %(seed)d. Later draws follow it; use the same seed.")
-                % {"seed": experiment.seed},
-            )
-        criteria = _criteria(experiment)
+        lock(experiment, seed)
+        criteria = criteria_of(experiment)
+        if not criteria:
+            said = _("No metric of this experiment is decided by annotators: all are measured.")
+            raise Conflict("nothing_to_ask", said)
         found = compared_responses(experiment)
         drawn = _next(experiment, found, criteria, questions, seed)
         samples = _samples_of(found, drawn, criteria)
@@ -103,12 +93,72 @@ def draw_labels(
     return Drawing(batch, _questions(found, drawn), len(samples), population)
 
 
-def _criteria(experiment: Experiment) -> list[Criterion]:
+# Also what draws of pairs ask for (systems.experiments.pairs)
+
+
+def people_for(experiment: Experiment, questions: Any, seed: Any, named: Sequence[User] | None) -> list[User]:
+    """Who labels what is drawn. Raises Invalid, and Conflict where there is nobody."""
+    if not isinstance(questions, int) or isinstance(questions, bool) or questions < 1:
+        raise Invalid("bad_questions", _("questions: must be a whole number, at least 1."))
+    check_seed(seed)
+    people = list(active_annotators(experiment.project) if named is None else named)
+    if not people:
+        raise Conflict("no_annotators", _("This project has no active annotators. Add some, or name who labels."))
+    return people
+
+
+def lock(experiment: Experiment, seed: int) -> None:
+    """One draw after the other, inside the caller's transaction. Raises Conflict where the order has another seed."""
+    Project.objects.select_for_update(no_key=True).get(pk=experiment.project_id)
+    experiment.refresh_from_db()
+    if experiment.seed not in (None, seed):
+        raise Conflict(
+            "other_seed",
+            _("The order of labelling was drawn with seed %(seed)d. Later draws follow it; use the same seed.")
+            % {"seed": experiment.seed},
+        )
+
+
+def criteria_of(experiment: Experiment) -> list[Criterion]:
+    """Those by which people decide its metrics."""
     keys = {metric["criterion"] for metric in ExperimentState(experiment).rule.metrics if "criterion" in metric}
-    found = [one for one in current_criteria(experiment.project) if one.key in keys]
-    if not found:
-        raise Conflict("nothing_to_ask", _("No metric of this experiment is decided by annotators: all are measured."))
-    return found
+    return [one for one in current_criteria(experiment.project) if one.key in keys]
+
+
+def order_of(experiment: Experiment, found: Compared, sided: Collection[str], seed: int) -> list[str]:
+    """All groups in the order in which they are drawn; without those on a side of a criterion, where there is none
+    yet."""
+    if experiment.seed is not None:
+        return list(experiment.order)
+    order = sorted(set(found.groups.values()).difference(sided))
+    random.Random(seed).shuffle(order)
+    return order
+
+
+def take(free: Sequence[str], groups: Mapping[int, str], questions: int, *, sided: bool) -> list[str]:
+    """The first of the `free` groups that have about so many questions. groups: of each question. sided: whether some
+    groups are not free as they are dev or test. Raises Invalid where there are not so many."""
+    there = set(free)
+    left = sum(group in there for group in groups.values())
+    if left < questions:
+        said = _("Only %(left)d questions can be drawn; %(wanted)d can’t.")
+        if sided:
+            said += " " + _("Answers on the dev or test set of a criterion are not drawn.")
+        raise Invalid("too_many_questions", said % {"left": left, "wanted": questions})
+    return list(free[: max(1, round(questions * len(free) / left))])
+
+
+def on_a_side(experiment: Experiment, found: Compared, criteria: Sequence[Criterion]) -> set[str]:
+    """Groups that are dev or test for one of the criteria."""
+    names = _names(found.samples)
+    group_of = _groups_of_samples(found)
+    return {
+        group_of[key]
+        for criterion in criteria
+        for sides in [sides_of(criterion, names.values())]
+        for key, name in names.items()
+        if name in sides
+    }
 
 
 def _next(
@@ -116,21 +166,11 @@ def _next(
 ) -> list[str]:
     """The groups that are drawn now. Those that came to dev or test since the order was drawn are passed over, and go
     to its end; what is not in the order is not drawn from."""
-    sided = _on_a_side(experiment, found, criteria)
-    if experiment.seed is None:
-        order = sorted(set(found.groups.values()) - sided)
-        random.Random(seed).shuffle(order)
-    else:
-        order = list(experiment.order)
+    sided = on_a_side(experiment, found, criteria)
+    order = order_of(experiment, found, sided, seed)
     before = {group for draw in draws_of(experiment) for group in draw.groups}
     free = [group for group in order if group not in before and group not in sided]
-    left = [question for question, group in found.groups.items() if group in set(free)]
-    if len(left) < questions:
-        said = _("Only %(left)d questions can be drawn; %(wanted)d can’t.")
-        if sided:
-            said += " " + _("Answers on the dev or test set of a criterion are not drawn.")
-        raise Invalid("too_many_questions", said % {"left": len(left), "wanted": questions})
-    drawn = free[: max(1, round(questions * len(free) / len(left)))]
+    drawn = take(free, found.groups, questions, sided=bool(sided))
     rest = set(drawn)
     experiment.seed = seed
     experiment.order = [
@@ -141,18 +181,6 @@ def _next(
     ]
     experiment.save(update_fields=["seed", "order"])
     return drawn
-
-
-def _on_a_side(experiment: Experiment, found: Compared, criteria: Sequence[Criterion]) -> set[str]:
-    names = _names(found.samples)
-    group_of = _groups_of_samples(found)
-    return {
-        group_of[key]
-        for criterion in criteria
-        for sides in [sides_of(criterion, names.values())]
-        for key, name in names.items()
-        if name in sides
-    }
 
 
 def _names(samples: Collection[int]) -> dict[int, str]:

@@ -28,6 +28,7 @@ from judges.core.scores_read import Series, series_for
 from systems.core.response_fields import FIELDS
 from systems.experiments.bands_read import ProjectBands, bands_of
 from systems.experiments.judged import Level, judge_values
+from systems.experiments.pairs_read import preferences_of
 from systems.experiments.responses_read import Compared, SentOut, compared_responses, compared_versions, sent_out
 from systems.models import Experiment, ExperimentRule, QuestionKind
 
@@ -42,6 +43,7 @@ class Evidence:
     metrics: list[alignment.Quality | alignment.Measured]
     rule: alignment.Rule
     parts: dict[str, list[str]]
+    preferences: list[alignment.SideBySide]
     found: Compared
 
     @property
@@ -55,7 +57,7 @@ class Evidence:
     def fingerprint(self, **parameters: Any) -> str:
         """SHA-256 of everything that goes into the figures."""
         digest = hashlib.sha256()
-        for part in (self.asked, *self.metrics, self.rule):
+        for part in (self.asked, *self.metrics, self.rule, *self.preferences):
             digest.update(orjson.dumps([type(part).__name__, part]))
         digest.update(
             orjson.dumps({"left_out": self.left_out, "parts": self.parts, **parameters}, option=orjson.OPT_SORT_KEYS)
@@ -84,6 +86,7 @@ def evidence_of(experiment: Experiment, rule: ExperimentRule) -> Evidence:
             rule.primary, rule.margin, {one["metric"]: one["margin"] for one in rule.guards}, rule.level
         ),
         parts={name: [getattr(found.asked[question], name) for question in found.groups] for name in PARTS},
+        preferences=preferences_of(experiment),
         found=found,
     )
 

@@ -53,8 +53,9 @@ def freeze_figures(*, experiment: Experiment, user: User | None = None) -> Exper
 
 def _result(experiment: Experiment, rule: ExperimentRule, evidence: Evidence, seed: int) -> dict[str, Any]:
     """{"schema", "experiment", "set", "baseline", "versions", "population", "rule", "rule_set_at",
-    "labels_before_rule", "metrics", "verdict", "parts", …}: metrics and verdicts as `alignment.experiment_figures` has
-    them, parts as `alignment.sliced_figures`.
+    "labels_before_rule", "metrics", "verdict", "parts", "preferences", …}: metrics and verdicts as
+    `alignment.experiment_figures` has them, parts as `alignment.sliced_figures`, preferences, of each version of which
+    people saw answers beside the baseline's, as `alignment.preference_figures`, at the level of one of all comparisons.
 
     set: None where there is none. population: how many questions the figures are of; left_out: how many others were
     asked, and are in none, since they came after the order of labelling was drawn or their groups are dev or test.
@@ -62,6 +63,8 @@ def _result(experiment: Experiment, rule: ExperimentRule, evidence: Evidence, se
     """
     found = alignment.experiment_figures(evidence.asked, evidence.metrics, evidence.rule, seed=seed)
     parts = alignment.sliced_figures(evidence.asked, evidence.metrics, evidence.rule, evidence.parts, seed=seed)
+    level = alignment.comparison_level(rule.level, len(evidence.asked.versions))
+    preferences = [alignment.preference_figures(one, level=level, seed=seed) for one in evidence.preferences]
     frozen = experiment.frozen_set
     return {
         "schema": SCHEMA,
@@ -79,4 +82,5 @@ def _result(experiment: Experiment, rule: ExperimentRule, evidence: Evidence, se
         "seed": experiment.seed,
         **found,
         "parts": parts,
+        "preferences": preferences,
     }

@@ -18,6 +18,7 @@ from annotate.core.blindness import FEWEST_SAMPLES, Reader, require_figures_of_m
 from annotate.core.errors import Conflict, Invalid
 from annotate.core.rows import fetch_one, first_or_raise
 from annotate.models import Project
+from systems.experiments.pairs_read import PREFERENCE
 from systems.experiments.responses_read import compared_versions, draws_of, is_drawn
 from systems.models import (
     ComposedSample,
@@ -26,11 +27,12 @@ from systems.models import (
     ExperimentFigures,
     ExperimentRule,
     ExperimentVersion,
+    PairDraw,
     Response,
 )
 
 # Raised when the same data would give other figures, so that figures are made anew.
-FIGURES_VERSION = 3
+FIGURES_VERSION = 4
 
 
 def experiments_of(project: Project) -> QuerySet[Experiment]:
@@ -71,6 +73,11 @@ class ExperimentState:
         return next(one.version.name for one in self.versions if one.is_baseline)
 
     @property
+    def candidates(self) -> list[str]:
+        """What is compared with the baseline."""
+        return [one.version.name for one in self.versions if not one.is_baseline]
+
+    @property
     def compared(self) -> dict[str, Any]:
         """What stays, whatever the rule is, as experiment.json has it (docs/formats.md)."""
         frozen = self.experiment.frozen_set
@@ -92,11 +99,13 @@ class ExperimentState:
         return self.rules[0]
 
     @cached_property
-    def draws(self) -> list[ExperimentDraw]:
-        return list(draws_of(self.experiment))
+    def draws(self) -> list[ExperimentDraw | PairDraw]:
+        """In the order in which they were made."""
+        pairs = self.experiment.pair_draws.select_related("batch", "version")
+        return sorted([*draws_of(self.experiment), *pairs], key=lambda draw: draw.batch.number)
 
     @property
-    def counting_draws(self) -> list[ExperimentDraw]:
+    def counting_draws(self) -> list[ExperimentDraw | PairDraw]:
         """But for those from which samples were taken by hand."""
         return [draw for draw in self.draws if is_drawn(draw.batch)]
 
@@ -170,8 +179,9 @@ _COUNTS = """
                                   WHERE j.project_id = %(project)s AND j.name = ANY(%(judges)s))) scores,
         (SELECT count(*) FROM judges_groupside WHERE project_id = %(project)s) sides,
         (SELECT string_agg(b.id || b.status || coalesce(b.selection ->> 'came', ''), ',' ORDER BY b.id)
-           FROM systems_experimentdraw d JOIN annotate_batch b ON b.id = d.batch_id
-          WHERE d.experiment_id = %(experiment)s) draws,
+           FROM (SELECT batch_id FROM systems_experimentdraw WHERE experiment_id = %(experiment)s
+                  UNION ALL SELECT batch_id FROM systems_pairdraw WHERE experiment_id = %(experiment)s) d
+           JOIN annotate_batch b ON b.id = d.batch_id) draws,
         (SELECT count(*), sum(id) FROM annotate_sample WHERE project_id = %(project)s AND abstained) abstaining,
         (SELECT max(updated_at) FROM systems_metricbands WHERE project_id = %(project)s) bands,
         (SELECT max(e.id) FROM annotate_claimedit e JOIN annotate_sample s ON s.id = e.sample_id
@@ -186,7 +196,7 @@ def data_version(experiment: Experiment, rule: ExperimentRule) -> str:
         {
             "experiment": experiment.pk,
             "project": experiment.project_id,
-            "criteria": sorted({metric["criterion"] for metric in rule.metrics if "criterion" in metric}),
+            "criteria": sorted({PREFERENCE, *(one["criterion"] for one in rule.metrics if "criterion" in one)}),
             "judges": sorted({metric["judge"] for metric in rule.metrics if "judge" in metric}),
         },
     )

@@ -9,6 +9,7 @@ from systems.models.experiment import (
     ExperimentFigures,
     ExperimentRule,
     ExperimentVersion,
+    PairDraw,
 )
 from systems.models.question import (
     ComposedSample,
@@ -39,6 +40,7 @@ __all__ = [
     "Holds",
     "Method",
     "MetricBands",
+    "PairDraw",
     "Question",
     "QuestionKind",
     "QuestionRevision",

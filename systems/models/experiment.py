@@ -108,6 +108,22 @@ class ExperimentDraw(models.Model):
         return f"batch {self.batch_id} of {self.experiment_id}"
 
 
+class PairDraw(models.Model):
+    """A batch with the answers of a version beside the baseline's to drawn groups of questions, by name. It goes with
+    its batch, as an `ExperimentDraw`."""
+
+    experiment = models.ForeignKey(Experiment, on_delete=models.PROTECT, related_name="pair_draws")
+    version = models.ForeignKey(SystemVersion, on_delete=models.PROTECT, related_name="+")
+    batch = models.OneToOneField("annotate.Batch", on_delete=models.CASCADE, related_name="+")
+    groups = models.JSONField()
+
+    class Meta:
+        ordering = ["id"]
+
+    def __str__(self) -> str:
+        return f"batch {self.batch_id} of {self.experiment_id}, {self.version_id}"
+
+
 class ExperimentFigures(models.Model):
     """What was worked out once, by one rule. Never changed, but for `data_version`: data can come back to what they
     were.

@@ -203,14 +203,25 @@ class RelevanceDecision(models.Model):
 
 class ComposedSample(models.Model):
     """What came from several versions for a question, in a sample of its own in which nothing says from which: passages
-    that they retrieved, as its contexts, in the order of chance.
+    that they retrieved, as its contexts, or two answers, in the order of chance.
 
     documents: of each context the ids of the documents that have this text; an id may say which version retrieved it.
+    first, second: the responses whose answers are A and B; None of passages.
     """
 
     sample = models.OneToOneField("annotate.Sample", on_delete=models.CASCADE, related_name="+")
     question = models.ForeignKey(Question, on_delete=models.PROTECT, related_name="composed")
-    documents = models.JSONField()
+    documents = models.JSONField(default=list)
+    first = models.ForeignKey("systems.Response", on_delete=models.PROTECT, null=True, blank=True, related_name="+")
+    second = models.ForeignKey("systems.Response", on_delete=models.PROTECT, null=True, blank=True, related_name="+")
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(
+                condition=Q(first__isnull=True, second__isnull=True) | Q(first__isnull=False, second__isnull=False),
+                name="composed_of_two_answers_or_none",
+            ),
+        ]
 
     def __str__(self) -> str:
         return f"{self.sample_id} of {self.question_id}"

@@ -24,13 +24,11 @@ from annotate.core.errors import Conflict, Invalid
 from annotate.core.rows import fetch_all
 from annotate.core.trail import note
 from annotate.core.units import MAX_UNITS
-from annotate.files.import_samples import SampleBuilder
 from annotate.models import Batch, BatchSample, Criterion, Project, Sample, User
 from annotate.models.batch import Came
-from annotate.models.sample import ClaimsSource
 from annotate.projects.read import active_annotators
 from annotate.samples.composed import delete_composed
-from annotate.samples.read import samples_named
+from systems.core.composing import Composition, compose
 from systems.models import ComposedSample, FrozenSet, QuestionRevision, Response, SystemVersion
 from systems.questions.relevant_read import RELEVANCE, judged_passages, relevance_criterion
 from systems.retrieval.figures_read import DEFAULT_K, depth_of, ranking_of
@@ -271,52 +269,20 @@ def _make_samples(
     seed: int,
 ) -> list[str]:
     """One for each question, in the order of the set. Returns their own ids."""
-    names = _names(project, [revisions[question] for question in revisions if question in new])
-    builder = SampleBuilder(project.pk, {}, typed=True)
-    samples, pooled = [], []
+    compositions = []
     for question, revision in revisions.items():
         if question not in new:
             continue
-        name, passages = names[question], sorted(new[question])
+        passages = sorted(new[question])
         if len(passages) > MAX_UNITS:
             said = _("“%(question)s” has %(n)d passages; a sample takes %(most)d. Choose a smaller k.")
             given = {"question": revision.question.external_id[:80], "n": len(passages), "most": MAX_UNITS}
             raise Invalid("too_many_passages", said % given)
         random.Random(f"{seed} {revision.question.external_id}").shuffle(passages)
-        row = {
-            "id": name,
-            "question": revision.text,
-            "contexts": [{"id": None, "text": text, "score": None} for text in passages],
-            "group_key": revision.question.group_key,
-        }
-        sample = Sample(
-            project=project,
-            external_id=name,
-            question=revision.text,
-            contexts=row["contexts"],
-            claims_source=ClaimsSource.SPLIT,
-            abstained=None,
-            abstained_source="",
-            group_key=revision.question.group_key,
-            composed=True,
-            content_hash=builder.build(row).content_hash,
-        )
-        samples.append(sample)
+        contexts = [{"id": None, "text": text, "score": None} for text in passages]
         documents = [sorted(new[question][text]) for text in passages]
-        pooled.append(ComposedSample(sample=sample, question=revision.question, documents=documents))
-    Sample.objects.bulk_create(samples, batch_size=_BATCH)
-    ComposedSample.objects.bulk_create(pooled, batch_size=_BATCH)
-    return [sample.external_id for sample in samples]
-
-
-def _names(project: Project, revisions: Sequence[QuestionRevision]) -> dict[int, str]:
-    """Ids of samples that no other sample of the project has."""
-    number = 1
-    while True:
-        names = {one.question_id: f"{one.question.external_id}#pool{number}" for one in revisions}
-        if not samples_named(project, names.values()).exists():
-            return names
-        number += 1
+        compositions.append(Composition(revision, {"contexts": contexts}, {"documents": documents}))
+    return compose(project, compositions, "pool")
 
 
 def _note(frozen: FrozenSet, versions: Sequence[SystemVersion], k: int) -> str:
