@@ -113,13 +113,8 @@ def download(page: ProjectPage, experiment_name: str, form: str) -> HttpResponse
 
 
 class DrawForm(forms.Form):
-    ask = forms.ChoiceField(
-        label=gettext_lazy("Annotators are asked"), widget=forms.RadioSelect, required=False, initial=""
-    )
-    questions = forms.IntegerField(
-        label=gettext_lazy("Questions"),
-        min_value=1,
-        help_text=gettext_lazy("Drawn at random. Annotators see the answers to them, and not the versions."),
+    ask = forms.TypedChoiceField(
+        label=gettext_lazy("Annotators are asked"), widget=forms.RadioSelect, coerce=int, initial=0
     )
     both_orders = forms.BooleanField(
         label=gettext_lazy("Each pair of answers twice, also exchanged"),
@@ -127,6 +122,11 @@ class DrawForm(forms.Form):
         help_text=gettext_lazy(
             "Only for answers side by side. It doubles the work; either version is first equally often anyway."
         ),
+    )
+    questions = forms.IntegerField(
+        label=gettext_lazy("Questions"),
+        min_value=1,
+        help_text=gettext_lazy("Drawn at random. Annotators see the answers to them, and not the versions."),
     )
     annotators = forms.ModelMultipleChoiceField(
         label=gettext_lazy("Annotators"), queryset=User.objects.none(), widget=forms.CheckboxSelectMultiple
@@ -139,24 +139,18 @@ class DrawForm(forms.Form):
     )
 
     def __init__(self, page: ProjectPage, experiment: Experiment) -> None:
-        asked = page.request.GET.get("questions", "")
-        questions = int(asked) if asked.isdecimal() and len(asked) < 9 else FEWEST_TO_DRAW
+        wanted = page.request.GET.get("questions", "")
+        questions = int(wanted) if wanted.isdecimal() and len(wanted) < 9 else FEWEST_TO_DRAW
         people = active_annotators(page.project)
         overlap = max(1, min(USUAL_OVERLAP, len(people)))
         super().__init__(page.data, initial={"questions": questions, "annotators": people, "overlap": overlap})
         offer_members(self.fields["annotators"], page.project)
         state = ExperimentState(experiment)
-        cast("forms.ChoiceField", self.fields["ask"]).choices = [
-            ("", _("about each answer, what the metrics need")),
-            *(
-                (
-                    name,
-                    _("which answer is better, %(version)s or %(baseline)s")
-                    % {"version": name, "baseline": state.baseline},
-                )
-                for name in state.candidates
-            ),
-        ]
+        self.candidates = state.candidates
+        said = _("which answer is better, %(version)s or %(baseline)s")
+        better = [said % {"version": name, "baseline": state.baseline} for name in self.candidates]
+        asked = [_("about each answer, what the metrics need"), *better]
+        cast("forms.ChoiceField", self.fields["ask"]).choices = list(enumerate(asked))
         if experiment.seed is not None:
             self.fields.pop("seed")
 
@@ -183,7 +177,7 @@ def draw(page: ProjectPage, experiment_name: str) -> HttpResponse:
                 seed=given.get("seed", found.seed),
                 annotators=list(given["annotators"]),
                 overlap=given["overlap"],
-                beside=given["ask"],
+                beside=["", *form.candidates][given["ask"]],
                 both_orders=given["both_orders"],
             )
             return page.redirect("batch", drawn.batch.number)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 from typing import Any
 
 from django.utils.translation import gettext as _
@@ -15,12 +16,13 @@ from systems.experiments.spelling import SHARE, Estimate
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """Of the drawn questions so many, and their share in percent."""
+    """Of the drawn questions so many. start, share: of its piece of the bar, as SVG spells them."""
 
     name: str
     tone: str
     questions: int
-    percent: str
+    start: str
+    share: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,8 +80,16 @@ def _parts(found: Mapping[str, Any]) -> list[Part]:
         ("a", _("%(baseline)s preferred") % {"baseline": found["a"]}, "worse"),
         ("open", _("Not decided yet"), "open"),
     ]
-    counts, drawn = found["counts"], max(1, found["drawn"])
-    return [Part(name, tone, counts[key], f"{100 * counts[key] / drawn:.2f}") for key, name, tone in named]
+    counts = found["counts"]
+    ends = [0, *accumulate(counts[key] for key, _name, _tone in named)]
+    return [
+        Part(name, tone, counts[key], _percent(before, ends[-1]), _percent(counts[key], ends[-1]))
+        for before, (key, name, tone) in zip(ends, named, strict=False)
+    ]
+
+
+def _percent(questions: int, of: int) -> str:
+    return f"{100 * questions / max(1, of):.2f}%"
 
 
 def _is_not_half(first: Estimate) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -17,6 +18,8 @@ from annotate.projects.read import criterion_named
 from judges.reports.evidence import full_evidence
 from systems.experiments.draw import draw_labels
 from systems.experiments.figures import freeze_figures
+from systems.experiments.pairs import draw_pairs
+from systems.experiments.pairs_read import PREFERENCE
 from systems.experiments.write import create_experiment
 from systems.models import ComposedSample, Experiment, SystemVersion
 from systems.questions.write import freeze_set
@@ -24,8 +27,8 @@ from systems.retrieval.pool import pool
 
 SET, EXPERIMENT, VERSIONS = "common-questions", "v4-or-v3", ("v3", "v4")
 # Asked of the answers of both builds, beside what the demo asks anyway.
-CRITERIA = ("fact_in_context", "correctness", "failure")
-_DRAWN, _SEED = 80, 7
+CRITERIA = ("fact_in_context", "correctness", "failure", PREFERENCE)
+_DRAWN, _PAIRS, _SEED = 80, 40, 7
 _REASON = "Checked against the passages and the reference answer."
 _UNIT = {"support": "claim:{}", "fact_in_context": "fact:{}", "fact_in_answer": "fact:{}"}
 
@@ -59,6 +62,31 @@ def compare_builds(project: Project) -> None:
     said = {(row["sample_id"], row["rater"]): list(_units(row)) for row in _rows("builds_labels.jsonl")}
     _label(batch, lambda task, rater: said[task.sample.external_id, rater])
     _settle(batch, {row["sample_id"]: list(_units(row)) for row in _rows("builds_decisions.jsonl")})
+
+
+def compare_side_by_side(project: Project) -> None:
+    """Everyone prefers the answer that they found more correct on its own, and so does the reviewer by all of them."""
+    experiment = Experiment.objects.get(project=project, name=EXPERIMENT)
+    alma = User.objects.get(username="alma")
+    batch = draw_pairs(actor=alma, experiment=experiment, beside=VERSIONS[1], questions=_PAIRS, seed=_SEED).batch
+    grades: dict[str, dict[str, int]] = defaultdict(dict)
+    for row in _rows("builds_labels.jsonl"):
+        grades[row["sample_id"]][row["rater"]] = row["correctness"][0]
+    composed = ComposedSample.objects.filter(sample__in=batch.samples.all())
+    of_pair = composed.values_list("sample__external_id", "first__sample__external_id", "second__sample__external_id")
+    both = {pair: (grades[first], grades[second]) for pair, first, second in of_pair}
+
+    def said(task: Task, rater: str) -> list[dict[str, Any]]:
+        first, second = both[task.sample.external_id]
+        return _preferred(first[rater], second[rater])
+
+    _label(batch, said)
+    _settle(batch, {pair: _preferred(*(sum(one.values()) for one in graded)) for pair, graded in both.items()})
+
+
+def _preferred(first: int, second: int) -> list[dict[str, Any]]:
+    value = "A" if first > second else "B" if first < second else "tie"
+    return [{"unit": "sample", "criterion": PREFERENCE, "value": value}]
 
 
 def work_out_figures(project: Project) -> None:

@@ -41,7 +41,9 @@ def draw_batch(*, beside: str = "", both_orders: bool = False, **asked: Any) -> 
     if beside:
         return draw_pairs(beside=beside, both_orders=both_orders, **asked)
     if both_orders:
-        raise Invalid("bad_both_orders", _("Only pairs of answers can be shown in both orders: name a version (beside)."))
+        raise Invalid(
+            "bad_both_orders", _("Only pairs of answers can be shown in both orders: name a version (beside).")
+        )
     return draw_labels(**asked)
 
 

@@ -146,6 +146,9 @@ def test_a_build_is_better_on_faithfulness_and_worse_where_nothing_can_be_answer
     assert (gain["faithfulness"]["verdict"], gain["right_abstention"]["verdict"]) == ("better", "worse")
     assert gain["faithfulness"]["corrected"]["low"] > 0
     assert found["verdict"] == "worse"
+    # Who sees both answers to a question side by side prefers those of v4.
+    (side_by_side,) = found["preferences"]
+    assert (side_by_side["drawn"], side_by_side["counts"]["open"], side_by_side["verdict"]) == (40, 0, "better")
     # The judge that looks for the passages' words would have preferred the other build.
     alone, corrected = gain["faithfulness by words"]["raw"], gain["faithfulness by words"]["corrected"]
     assert alone["high"] < 0 < corrected["low"]

@@ -16,7 +16,15 @@ from annotate.management.base import OneLineCommand
 from annotate.models import Label, Project, Sample, Task, Verdict
 from judges.demo import create_demo_judges, finish_runs, look_at_judges
 from judges.models import Ask, Run, Score
-from systems.demo import SET, VERSIONS, add_build_criteria, compare_builds, pool_builds, work_out_figures
+from systems.demo import (
+    SET,
+    VERSIONS,
+    add_build_criteria,
+    compare_builds,
+    compare_side_by_side,
+    pool_builds,
+    work_out_figures,
+)
 
 _FILLED = (Sample, Task, Label, Verdict, Ask, Score)
 # What waits for a newcomer.
@@ -86,6 +94,7 @@ class Command(OneLineCommand):
         _measure_tables()
         pool_builds(project)
         compare_builds(project)
+        compare_side_by_side(project)
 
     def _finish(self, project: Project, runs: Sequence[Run], *, small: bool) -> None:
         finish_runs(runs)

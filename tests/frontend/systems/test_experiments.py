@@ -189,7 +189,7 @@ def test_labels_are_drawn_from_the_page(experiment: World) -> None:
     # Who labels by role is ticked.
     ticked = re.findall(r'name="annotators" value="([0-9]+)"[^>]*checked', page)
     assert sorted(map(int, ticked)) == sorted(one.pk for one in active_annotators(experiment.project))
-    given = {"questions": 99, "annotators": [experiment.ann.pk], "overlap": 1, "seed": 3}
+    given = {"questions": 99, "annotators": [experiment.ann.pk], "overlap": 1, "seed": 3, "ask": 0}
     refused = client.post(f"{E}draw/", given)
     assert (refused.status_code, "Only 12 questions can be drawn" in refused.content.decode()) == (422, True)
     assert not Batch.objects.exists()
