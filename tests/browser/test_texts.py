@@ -414,3 +414,31 @@ def test_what_is_asked_about_comes_into_sight_and_nothing_scrolls_without_need(s
     top(page)
     assert is_in_sight(page, "#answer")
     assert is_in_sight(page, "#question")
+
+
+def test_two_answers_without_contexts_stand_side_by_side(set_table: Callable[..., Table]) -> None:
+    """With citations that point nowhere here; decided and submitted by keyboard, however much is pressed besides."""
+    table = set_table(
+        criteria=("preference",),
+        answer="At nine [1]. At noon.",
+        answer_b="It never opens [2].",
+        contexts=[],
+        claims=[],
+        browser={"viewport": {"width": 1280, "height": 800}},
+    )
+    page = table.page
+    first, second = (page.locator(at).bounding_box() for at in ("#answer", "#answer-b"))
+    assert first is not None
+    assert second is not None
+    assert first["y"] == second["y"]
+    assert first["x"] + first["width"] < second["x"]
+    assert not page.locator("#contexts-column").is_visible()
+    assert page.locator(".cite").count() == 0
+    for key in ("/", "v", "v", "Space", "3"):
+        page.keyboard.press(key)
+    assert {unit: label.value for unit, label in table.labels().items()} == {"sample": "B"}
+    page.set_viewport_size({"width": 390, "height": 800})
+    first, second = (page.locator(at).bounding_box() for at in ("#answer", "#answer-b"))
+    assert first is not None
+    assert second is not None
+    assert first["y"] + first["height"] < second["y"]

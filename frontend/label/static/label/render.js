@@ -54,8 +54,12 @@ export function drawTask(task, steps, labels) {
   setText("due", batch.due_date ? say("due", { date: new Date(`${batch.due_date}T00:00`).toLocaleDateString(document.documentElement.lang, { dateStyle: "medium" }) }) : "");
   fill("question", ...pieces(sample.question));
   drawReturned(task);
-  drawAnswer(sample, names);
-  optional("answer-b", sample.answer_b, (text) => answerParts(text, [], sample.contexts.length));
+  // Two answers that came without contexts take their place, and cite what isn't here.
+  const isPair = sample.answer_b !== null && !sample.contexts.length;
+  const contexts = isPair ? null : sample.contexts.length;
+  byId("contexts-column").hidden = isPair;
+  drawAnswer(sample, names, contexts);
+  optional("answer-b", sample.answer_b, (text) => answerParts(text, [], contexts));
   setText("answer-heading", say(sample.answer_b === null ? "answer" : "answer_a"));
   optional("reference", sample.reference, pieces);
   drawListed("facts", sample.key_facts, "fact");
@@ -80,20 +84,20 @@ function optional(id, text, draw) {
   fill(id, ...draw(text ?? ""));
 }
 
-function drawAnswer(sample, names) {
+function drawAnswer(sample, names, contexts) {
   const number = (index) => names.get(`claim:${index}`) ?? index + 1;
   const placed = sample.claims.filter((claim) => claim.start !== null).map((claim) => ({ ...claim, id: claim.index }));
   byId("no-answer").hidden = sample.answer !== null;
   byId("abstained").hidden = !sample.abstained;
-  fill("answer", ...(sample.answer === null ? [] : answerParts(sample.answer, placed, sample.contexts.length, number)));
+  fill("answer", ...(sample.answer === null ? [] : answerParts(sample.answer, placed, contexts, number)));
   const elsewhere = sample.claims.filter((claim) => claim.start === null);
   byId("claims-block").hidden = !elsewhere.length;
   fill("claims", ...elsewhere.map(({ index, text }) => listedUnit(`claim:${index}`, number(index), text)));
 }
 
-/** An answer with its claims marked and its citations linked; one without either is laid out like any text. */
+/** An answer with its claims marked and its citations linked; one without either is laid out like any text. contexts: how many; null: they are not shown. */
 function answerParts(text, claims, contexts, number) {
-  const cited = citationsIn(text);
+  const cited = contexts === null ? [] : citationsIn(text);
   if (!claims.length && !cited.length) return pieces(text);
   const parts = segments(text, claims, cited.flatMap((citation) => [citation.start, citation.end]));
   const citationAt = ({ start }) => cited.find((citation) => citation.start <= start && start < citation.end);

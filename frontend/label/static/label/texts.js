@@ -46,7 +46,7 @@ export class Texts {
 
   /** What keys do here, by the name of the action. */
   get actions() {
-    return { evidence: () => this.startEvidence(), search: () => this.workspace.task && this.search.open(), markers: () => this.toggleUnseen() };
+    return { evidence: () => this.startEvidence(), search: () => this.workspace.task && !byId("contexts-column").hidden && this.search.open(), markers: () => this.toggleUnseen() };
   }
 
   /** Another task is on the screen. @param {import("./steps.js").Task} task */

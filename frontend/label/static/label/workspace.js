@@ -31,7 +31,8 @@ function bind(workspace) {
   const prose = byId("guidelines-panel").querySelector(".prose");
   const guidelines = new SidePanel({ panel: "guidelines-panel", button: "guidelines", close: "close-guidelines", focus: () => prose });
   const scroll = (direction) => {
-    const area = guidelines.isInHand ? prose : scrollable(byId("contexts-column"));
+    const contexts = byId("contexts-column");
+    const area = guidelines.isInHand ? prose : scrollable(contexts.hidden ? byId("question-column") : contexts);
     area.scrollBy(0, direction * 0.8 * area.clientHeight);
   };
 
