@@ -116,9 +116,18 @@ def unfinished(batch: Batch) -> Unfinished:
     )
     return Unfinished(
         **tasks,
-        disputed=sum(row.disputed for row in batch_criteria(batch)),
+        disputed=disputed_units(batch),
         half_labelled=half.filter(done__gt=0, open__gt=0).count(),
     )
+
+
+def open_tasks(batch: Batch) -> int:
+    """How many are left, begun or not."""
+    return Task.objects.filter(batch=batch, status__in=OPEN_TASK_STATUSES).count()
+
+
+def disputed_units(batch: Batch) -> int:
+    return sum(row.disputed for row in batch_criteria(batch))
 
 
 @dataclass(frozen=True)

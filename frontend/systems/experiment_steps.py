@@ -9,7 +9,7 @@ from urllib.parse import urlencode
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from annotate.batches.read import open_work, unfinished
+from annotate.batches.read import disputed_units, open_tasks, open_work
 from annotate.models import Batch
 from annotate.models.batch import BatchStatus
 from frontend.base.pages import ProjectPage
@@ -60,23 +60,24 @@ def _waiting(page: ProjectPage, batch: Batch) -> Step | None:
         return Step(_("Open batch %(batch)d") % given, url, _("It is a draft: nobody labels it yet."))
     if batch.status == BatchStatus.CLOSED:
         return None
-    left = unfinished(batch)
-    if left.tasks and batch.status != BatchStatus.ADJUDICATING:
+    tasks = 0 if batch.status == BatchStatus.ADJUDICATING else open_tasks(batch)
+    if tasks:
         said = ngettext(
             "Have batch %(batch)d labelled: %(n)s task left",
             "Have batch %(batch)d labelled: %(n)s tasks left",
-            left.tasks,
+            tasks,
         )
         note = _("It is paused.") if batch.status == BatchStatus.PAUSED else ""
-        return Step(said % {**given, "n": f"{left.tasks:,}"}, url, note)
-    if left.disputed:
+        return Step(said % {**given, "n": f"{tasks:,}"}, url, note)
+    disputed = disputed_units(batch)
+    if disputed:
         said = ngettext(
             "Decide %(n)s disputed unit of batch %(batch)d",
             "Decide %(n)s disputed units of batch %(batch)d",
-            left.disputed,
+            disputed,
         )
         url = f"{page.url('adjudicate')}?{urlencode({'batch': batch.number})}"
-        return Step(said % {**given, "n": f"{left.disputed:,}"}, url)
+        return Step(said % {**given, "n": f"{disputed:,}"}, url)
     return None
 
 

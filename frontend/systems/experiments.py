@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, cast
 from urllib.parse import urlencode
 
@@ -28,8 +28,8 @@ from systems.experiments.draw import USUAL_OVERLAP
 from systems.experiments.figures import freeze_figures
 from systems.experiments.pairs import draw_batch
 from systems.experiments.read import ExperimentState, one_experiment, require_shown, shown_figures
-from systems.models import Experiment
-from systems.responses.read import figures_of
+from systems.models import Experiment, SystemVersion
+from systems.responses.read import figures_of_each
 
 _SEED = 1
 
@@ -66,19 +66,22 @@ def _shown(page: ProjectPage, state: ExperimentState, result: Mapping[str, Any])
         "screen": screen,
         "steps": list(steps_of(page, state, screen)),
         **rule_context(result),
-        "took": [_took(one.version) for one in state.versions],
+        "took": _took([one.version for one in state.versions]),
         "permalink": f"?{urlencode({'version': screen.candidate})}",
     }
 
 
-def _took(version: Any) -> dict[str, Any]:
-    """What a version's responses took, for the table of versions."""
-    figures = figures_of(version)
-    return {
-        "version": version,
-        "figures": figures,
-        "measures": [(*MEASURES[one.name], one) for one in figures.measures],
-    }
+def _took(versions: Sequence[SystemVersion]) -> list[dict[str, Any]]:
+    """What their responses took, for the table of versions."""
+    found = figures_of_each(versions)
+    return [
+        {
+            "version": version,
+            "figures": found[version.pk],
+            "measures": [(*MEASURES[one.name], one) for one in found[version.pk].measures],
+        }
+        for version in versions
+    ]
 
 
 @project_view("systems", post="systems.change")

@@ -14,7 +14,7 @@ from django.db.models import QuerySet
 from django.http import Http404
 from django.utils.translation import gettext as _
 
-from annotate.core.blindness import FEWEST_SAMPLES, Reader, require_figures_of_many, samples_still_to_label
+from annotate.core.blindness import FEWEST_SAMPLES, Reader, only_held_back, require_figures_of_many
 from annotate.core.errors import Conflict, Invalid
 from annotate.core.rows import fetch_one, first_or_raise
 from annotate.models import Project
@@ -137,9 +137,8 @@ def shown_figures(experiment: Experiment, *, reader: Reader) -> ExperimentFigure
 def require_shown(experiment: Experiment, *, reader: Reader) -> None:
     """Raises Conflict where the reader must not know figures of the experiment yet."""
     responses = Response.objects.filter(version__experiments=experiment, sample__isnull=False)
-    samples = list(responses.values_list("sample_id", flat=True))
-    pools = ComposedSample.objects.filter(question__in=responses.values("question"))
-    if samples_still_to_label(reader, [*samples, *pools.values_list("sample_id", flat=True)]):
+    composed = ComposedSample.objects.filter(question__in=responses.values("question"))
+    if any(only_held_back(rows, reader=reader).exists() for rows in (responses, composed)):
         raise Conflict(
             "still_to_label",
             _(
@@ -148,6 +147,7 @@ def require_shown(experiment: Experiment, *, reader: Reader) -> None:
             ),
         )
     # Of more samples it is never refused, and to ask about all of them takes long.
+    samples = list(responses.values_list("sample_id", flat=True)[:FEWEST_SAMPLES])
     if len(samples) < FEWEST_SAMPLES:
         require_figures_of_many(reader, samples, samples)
 

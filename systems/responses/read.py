@@ -13,9 +13,9 @@ from django.db.models import Count, Q, QuerySet
 from django.http import Http404
 from django.utils.translation import gettext as _
 
-from annotate.core.blindness import Reader, only_held_back, samples_still_to_label, without_held_back
+from annotate.core.blindness import Reader, only_held_back, without_held_back
 from annotate.core.errors import Conflict
-from annotate.core.rows import fetch_one, first_or_raise
+from annotate.core.rows import fetch_all, first_or_raise
 from annotate.models import Project
 from systems.core.set_names import numbered
 from systems.models import ComposedSample, Experiment, FrozenSet, Question, Response, ResponseStatus, SystemVersion
@@ -82,9 +82,8 @@ def require_labelled(questions: Collection[int], refusal: str, *, reader: Reader
     """Raises Conflict, with this sentence, while the reader still has answers to these questions, or passages of them,
     to label."""
     answers = Response.objects.filter(question__in=questions, sample__isnull=False)
-    pools = ComposedSample.objects.filter(question__in=questions)
-    samples = {pk for rows in (answers, pools) for pk in rows.values_list("sample_id", flat=True)}
-    if samples_still_to_label(reader, samples):
+    composed = ComposedSample.objects.filter(question__in=questions)
+    if any(only_held_back(rows, reader=reader).exists() for rows in (answers, composed)):
         raise Conflict("still_to_label", refusal)
 
 
@@ -146,17 +145,29 @@ _OF_MEASURES = ", ".join(
     for name in _MEASURES
 )
 _FIGURES = f"""
-    SELECT count(DISTINCT question_id), count(*) FILTER (WHERE status = 'ok'),
+    SELECT v.id, count(DISTINCT question_id), count(*) FILTER (WHERE status = 'ok'),
            count(*) FILTER (WHERE status = 'failed'), {_OF_MEASURES}
-      FROM systems_response
-     WHERE version_id = %(version)s
+      FROM unnest(%(versions)s::bigint[]) AS v (id) LEFT JOIN systems_response ON version_id = v.id
+     GROUP BY v.id
 """
 
 
 def figures_of(version: SystemVersion) -> VersionFigures:
-    questions, answered, failed, *found = fetch_one(_FIGURES, {"version": version.pk})
-    measures = [
-        Measured(name, int(known), p50, p95, total)
-        for name, (known, p50, p95, total) in zip(_MEASURES, found, strict=True)
-    ]
-    return VersionFigures(questions, answered, failed, measures)
+    return figures_of_each([version])[version.pk]
+
+
+def figures_of_each(versions: Collection[SystemVersion]) -> dict[int, VersionFigures]:
+    """By primary key."""
+    rows = fetch_all(_FIGURES, {"versions": [version.pk for version in versions]})
+    return {
+        pk: VersionFigures(
+            questions,
+            answered,
+            failed,
+            [
+                Measured(name, int(known), p50, p95, total)
+                for name, (known, p50, p95, total) in zip(_MEASURES, found, strict=True)
+            ],
+        )
+        for pk, questions, answered, failed, *found in rows
+    }

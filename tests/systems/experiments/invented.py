@@ -126,4 +126,5 @@ def invented() -> dict[str, Any]:
         "verdict": "worse",
         "verdicts": [{"b": "v2", "verdict": "worse"}],
         "parts": [],
+        "preferences": [],
     }  # fmt: skip
