@@ -42,7 +42,8 @@ class Judged:
 @dataclass(frozen=True)
 class DiagnosedResponses:
     """by_judges: it is their word and not people's; judges: who they are. held_back: how many responses are not among
-    them, as the reader still has their sample to label, or since no one may know what judges say of it."""
+    them, as the reader still has something of their question to label, or as no one may know what judges say of
+    them."""
 
     mapped: Mapped
     rows: Sequence[Diagnosed]

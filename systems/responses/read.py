@@ -1,7 +1,7 @@
 """Versions and their responses: lists, and what a version's responses came to in numbers.
 
-Who still has a sample to label is not told which version gave that answer: its response is left out. Who still has
-passages of a question to label is not told which version retrieved them: all responses to it are.
+Who still has an answer, a pair of answers or passages of a question to label is not told which version they are from:
+all responses to the question are left out, as those of the other versions would tell it.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ from django.db.models import Count, Q, QuerySet
 from django.http import Http404
 from django.utils.translation import gettext as _
 
-from annotate.core.blindness import Reader, only_held_back, without_held_back
+from annotate.core.blindness import Reader, only_held_back
 from annotate.core.errors import Conflict
-from annotate.core.rows import fetch_all, first_or_raise
+from annotate.core.rows import Row, fetch_all, first_or_raise
 from annotate.models import Project
 from systems.core.set_names import numbered
 from systems.models import ComposedSample, Experiment, FrozenSet, Question, Response, ResponseStatus, SystemVersion
@@ -53,8 +53,14 @@ def version_named(project: Project, name: str) -> SystemVersion:
 
 def shown_responses(responses: QuerySet[Response], *, reader: Reader) -> QuerySet[Response]:
     """Without those that the reader must not know yet."""
-    pools = only_held_back(ComposedSample.objects.all(), reader=reader)
-    return without_held_back(responses, reader=reader).exclude(question__in=pools.values("question"))
+    return without_questions_to_label(responses, "question", reader=reader)
+
+
+def without_questions_to_label(rows: QuerySet[Row], question: str, *, reader: Reader) -> QuerySet[Row]:
+    """Without those about questions of which the reader still has something to label. question: where rows have it."""
+    for samples in (Response.objects.all(), ComposedSample.objects.all()):
+        rows = rows.exclude(**{f"{question}__in": only_held_back(samples, reader=reader).values("question")})
+    return rows
 
 
 def responses_of(
@@ -90,7 +96,7 @@ def require_labelled(questions: Collection[int], refusal: str, *, reader: Reader
 @dataclass(frozen=True)
 class Answers:
     """responses: of one question, by version and repeat. held_back: how many are not among them, as the reader still
-    has their sample, or passages of the question, to label."""
+    has one of them, or what was composed of them, to label."""
 
     responses: list[Response]
     held_back: int

@@ -11,7 +11,7 @@ from django.db.models.functions import Left
 from django.http import Http404
 from django.utils.translation import gettext as _
 
-from annotate.core.blindness import Reader, only_held_back
+from annotate.core.blindness import Reader
 from annotate.core.rows import first_or_raise
 from annotate.models import Project
 from judges.models import RunState
@@ -19,7 +19,6 @@ from judges.runs.places import is_held
 from systems.core.asking_place import AskingPlace
 from systems.core.set_names import numbered
 from systems.models import (
-    ComposedSample,
     FrozenQuestion,
     FrozenSet,
     Response,
@@ -30,6 +29,7 @@ from systems.models import (
     TargetRun,
 )
 from systems.questions.read import SetState, one_frozen, one_set
+from systems.responses.read import without_questions_to_label
 
 # How many characters are shown of a reply: one may have a million, and a page shows hundreds.
 LONGEST_REPLY = 20_000
@@ -147,11 +147,8 @@ def progress_of(run: TargetRun) -> TargetProgress:
 
 def failures_of(run: TargetRun, *, reader: Reader) -> QuerySet[TargetAsk]:
     """In the order of the questions, each with `raw`, the beginning of the reply, or None. Without those to questions
-    of which the reader still has this version's answer, or passages, to label: what failed may be what came later."""
-    answers = only_held_back(Response.objects.filter(version=run.version_id), reader=reader)
-    pools = only_held_back(ComposedSample.objects.all(), reader=reader)
+    of which the reader still has something to label: what failed here tells whose the answers are."""
     failed = TargetAsk.objects.filter(run=run, status=ResponseStatus.FAILED)
-    failed = failed.exclude(revision__question__in=answers.values("question"))
-    failed = failed.exclude(revision__question__in=pools.values("question"))
+    failed = without_questions_to_label(failed, "revision__question", reader=reader)
     failed = failed.select_related("revision__question").annotate(raw=Left("reply__text", LONGEST_REPLY))
     return failed.order_by("revision__question", "repeat")

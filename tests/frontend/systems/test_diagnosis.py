@@ -88,8 +88,8 @@ def test_what_is_still_to_label_is_not_told(world: World, desk: Desk) -> None:
     make_batch(desk.project, [world.rita], samples=["q1@v7"])
     rita = as_user(world.rita)
     page = read(rita, P)
-    assert "3 responses." in page
-    assert "1 response is left out until you have submitted its label." in page
+    assert "2 responses." in page
+    assert "2 responses are left out until you have submitted their labels." in page
     assert "Hallucination</a>" not in page
     own = read(rita, f"{P}{response_to('q1').pk}/")
     assert "You still have to label this sample." in own
