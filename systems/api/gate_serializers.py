@@ -30,18 +30,21 @@ class Held(Shape, of=gate.Held, shows="metric title versus limit by required out
         return {"baseline": baseline, "candidate": candidate, "difference": held.difference}
 
 
-class SystemsGate(Shape, of=gate.Gate, shows="outcome exit_code sentence experiment set candidate baseline conditions"):
+class SystemsGate(
+    Shape, of=gate.Gate, shows="outcome exit_code sentence experiment set candidate baseline level conditions"
+):
     outcome = s.CharField(help_text="pass, fail or cannot_tell")
     exit_code = s.IntegerField(help_text="0, 1 or 2, as manage.py gate_systems ends.")
     sentence = s.CharField()
     set = Of("null: all questions that the versions were asked.")
+    level = Of("Of all intervals against the baseline together.")
     conditions = Held(many=True)
 
 
 class SystemsGateWithReports(
     SystemsGate,
     of=gate.Gate,
-    shows="outcome exit_code sentence experiment set candidate baseline conditions markdown junit is_out_of_date",
+    shows="outcome exit_code sentence experiment set candidate baseline level conditions markdown junit is_out_of_date",
 ):
     markdown = s.CharField(help_text="For a comment on a pull request.")
     junit = s.CharField(help_text="XML.")

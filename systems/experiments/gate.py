@@ -9,6 +9,7 @@ from typing import Any, Literal
 import alignment
 from annotate.core.text_tables import in_words
 from systems.experiments.gate_file import Condition, GateFile
+from systems.experiments.specification import LEVEL
 from systems.experiments.spelling import Estimate, decisive, interval_in, is_measured, value_in
 
 Outcome = Literal["pass", "fail", "cannot_tell"]
@@ -49,12 +50,14 @@ class Held:
 
 @dataclass(frozen=True, slots=True)
 class Gate:
-    """experiment: its name. set: the test set, None where it is of all questions that were asked."""
+    """experiment: its name. set: the test set, None where it is of all questions that were asked. level: of all
+    intervals against the baseline together."""
 
     experiment: str
     set: str | None
     candidate: str
     baseline: str
+    level: float
     conditions: Sequence[Held]
 
     @property
@@ -75,7 +78,15 @@ class Gate:
         head = {"pass": "passes", "fail": "fails", "cannot_tell": "cannot be told yet"}[self.outcome]
         met = sum(one.outcome == "pass" for one in required)
         counted = f"{met} of {len(required)} required conditions met"
-        return " ".join([f"{self.candidate} against {self.baseline} {head}: {counted}.", *why])
+        said = [f"{self.candidate} against {self.baseline} {head}: {counted}.", *why, self.caveat]
+        return " ".join(filter(None, said))
+
+    @property
+    def caveat(self) -> str:
+        """Narrower intervals are easier to pass by."""
+        if self.level >= LEVEL:
+            return ""
+        return f"Intervals are at {self.level:.4g}, below the usual {LEVEL:.4g}: more versions pass by chance."
 
 
 def held_to(figures: Mapping[str, Any], gate: GateFile) -> Gate:
@@ -92,7 +103,8 @@ def held_to(figures: Mapping[str, Any], gate: GateFile) -> Gate:
         if condition.metric not in metrics:
             raise gate.refused(f"conditions[{place}].metric", _one_of(list(metrics)), condition.metric)
         held.append(_held(condition, metrics[condition.metric], gate))
-    return Gate(figures["experiment"], figures["set"], gate.candidate, gate.baseline, held)
+    level = figures["rule"]["level"]
+    return Gate(figures["experiment"], figures["set"], gate.candidate, gate.baseline, level, held)
 
 
 def _one_of(names: Sequence[str]) -> str:

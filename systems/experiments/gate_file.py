@@ -59,8 +59,10 @@ def read_gate(text: str, name: str) -> GateFile:
     if candidate == baseline:
         raise _refused(name, "candidate", "another version than the baseline", candidate)
     listed = top.take("conditions", "a list with a condition", lambda value: isinstance(value, list) and bool(value))
-    conditions = (_condition(_Keys(name, f"conditions[{n}]", one)) for n, one in enumerate(listed, start=1))
-    return GateFile(name, candidate, baseline, tuple(conditions))
+    conditions = tuple(_condition(_Keys(name, f"conditions[{n}]", one)) for n, one in enumerate(listed, start=1))
+    if not any(one.required for one in conditions):
+        raise _refused(name, "conditions", "at least one that is required", None)
+    return GateFile(name, candidate, baseline, conditions)
 
 
 def _condition(keys: _Keys) -> Condition:

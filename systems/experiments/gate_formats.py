@@ -23,7 +23,8 @@ def gate_text(found: Gate) -> str:
 def gate_markdown(found: Gate, url: str) -> str:
     """url: of the experiment's page."""
     head = [
-        "metric", found.baseline, found.candidate, "corrected difference", "condition", "labelled", "result",
+        "metric", found.baseline, found.candidate, "corrected difference", "condition",
+        "labelled of each", "result",
     ]  # fmt: skip
     rows = [
         [
@@ -43,6 +44,7 @@ def gate_markdown(found: Gate, url: str) -> str:
         f"**{outcome}:** {found.candidate} against {found.baseline}{asked}",
         markdown_table(head, rows),
         "\n".join(notes),
+        found.caveat,
         f"People’s labels, and judges where people’s labels correct them. [Experiment {found.experiment}]({url})",
     ]
     return "\n\n".join(part for part in parts if part)
@@ -60,6 +62,9 @@ def gate_junit(found: Gate) -> str:
     }
     name = _storable(f"{found.experiment}: {found.candidate} against {found.baseline}")
     suite = ET.Element("testsuite", {"name": name, **{key: str(n) for key, n in counts.items()}})
+    if found.caveat:
+        properties = ET.SubElement(suite, "properties")
+        ET.SubElement(properties, "property", {"name": "level", "value": found.caveat})
     for one in found.conditions:
         case = ET.SubElement(
             suite, "testcase", {"classname": found.experiment, "name": _storable(f"{one.title} {one.limit}")}

@@ -148,6 +148,17 @@ def test_what_the_experiment_does_not_have_is_refused(given: dict[str, Any], sai
     assert refused.value.message == f"gate.yaml: {said}."
 
 
+def test_a_lower_level_than_usual_is_said_in_every_format() -> None:
+    figures = invented()
+    assert gate(FAITHFUL, figures=figures).caveat == ""
+    figures["rule"]["level"] = 0.8
+    found = gate(FAITHFUL, figures=figures)
+    said = "Intervals are at 0.8, below the usual 0.95: more versions pass by chance."
+    assert (found.level, found.sentence) == (0.8, f"v2 against v1 passes: 1 of 1 required conditions met. {said}")
+    assert said in gate_markdown(found, "https://t.example.org/")
+    assert said in gate_junit(found)
+
+
 def test_as_text() -> None:
     lines = gate_text(gate(FAITHFUL, UNLABELLED.replace("}", ", required: false}"))).splitlines()
     assert lines[0].startswith("pass  ")

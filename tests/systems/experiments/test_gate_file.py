@@ -25,7 +25,7 @@ def test_what_is_left_out_is_the_stricter_way() -> None:
 
 def test_all_that_can_be_said() -> None:
     said = "[{metric: latency_ms, versus: baseline, margin: 200, by: point, min_labelled: 40, required: false}]"
-    (found,) = read_gate(TOP + "conditions: " + said, "gate.yaml").conditions
+    _required, found = read_gate(ONE + said.strip("[]").join(("  - ", "\n")), "gate.yaml").conditions
     assert found == Condition("latency_ms", "baseline", 200.0, "point", 40, False)
 
 
@@ -57,6 +57,7 @@ def test_all_that_can_be_said() -> None:
         (condition(by="upper"), "conditions[1].by: expected lower or point, not “upper”"),
         (condition(min_labelled="1.5"), "conditions[1].min_labelled: expected a whole number from 0, not 1.5"),
         (condition(min_labelled="-1"), "conditions[1].min_labelled: expected a whole number from 0, not -1"),
+        (condition(required="false"), "conditions: expected at least one that is required, not nothing"),
         (condition(required="1"), "conditions[1].required: expected true or false, not 1"),
         (TOP + "conditions: [", "line 4, column 14: expected YAML"),
         (TOP + "baseline: v0\n", "line 4: expected “baseline” only once"),
