@@ -135,6 +135,14 @@ class DrawForm(forms.Form):
         label=gettext_lazy("Annotators"), queryset=User.objects.none(), widget=forms.CheckboxSelectMultiple
     )
     overlap = forms.IntegerField(label=gettext_lazy("Annotators per sample"), min_value=1)
+    single_labels = forms.BooleanField(
+        label=gettext_lazy("A single label resolves a unit"),
+        required=False,
+        help_text=gettext_lazy(
+            "For one annotator per sample: otherwise their labels count for nothing until a reviewer approves them. "
+            "Reports name you as deciding this."
+        ),
+    )
     seed = forms.IntegerField(
         label=gettext_lazy("Seed"),
         initial=_SEED,
@@ -156,6 +164,13 @@ class DrawForm(forms.Form):
         cast("forms.ChoiceField", self.fields["ask"]).choices = list(enumerate(asked))
         if experiment.seed is not None:
             self.fields.pop("seed")
+
+    def clean(self) -> dict[str, Any]:
+        given: dict[str, Any] = super().clean() or {}
+        if given.get("overlap") == 1 and not given["single_labels"]:
+            said = _("One label per sample resolves nothing. Let a single label resolve a unit, or ask two annotators.")
+            self.add_error("overlap", said)
+        return given
 
 
 @project_view("systems", get="batches.change", post="batches.change")
@@ -180,6 +195,7 @@ def draw(page: ProjectPage, experiment_name: str) -> HttpResponse:
                 seed=given.get("seed", found.seed),
                 annotators=list(given["annotators"]),
                 overlap=given["overlap"],
+                single_labels=given["single_labels"],
                 beside=["", *form.candidates][given["ask"]],
                 both_orders=given["both_orders"],
             )

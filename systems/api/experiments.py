@@ -80,6 +80,7 @@ class ExperimentDrawView(ProjectAPIView):
             seed=data["seed"],
             annotators=None if named is None else people_of(self.project, named),
             overlap=data.get("overlap"),
+            single_labels=data.get("single_labels", False),
             opens=data.get("open", True),
             beside=data.get("beside") or "",
             both_orders=data.get("both_orders", False),

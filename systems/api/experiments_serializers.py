@@ -122,6 +122,7 @@ class LabelsDrawRequest(Shape, required="questions seed"):
     seed = s.JSONField(help_text="Of the order; the same for each draw.")
     annotators = Names(help_text="User names; else all active annotators.")
     overlap = Whole(low=1, help_text="Annotators per answer; 2 where there are so many.")
+    single_labels = Truth(help_text="Whether the label of one annotator resolves a unit, which reports then say.")
     open = Truth(code="bad_open", help_text="false: the batch stays a draft.")
     beside = Text(help_text="A version: its answers next to the baseline's, and people say which is better.")
     both_orders = Truth(code="bad_both_orders", help_text="Each pair of answers twice, also exchanged.")

@@ -46,6 +46,7 @@ def draw_labels(
     seed: Any,
     annotators: Sequence[User] | None = None,
     overlap: int | None = None,
+    single_labels: bool = False,
     opens: bool = True,
 ) -> Drawing:
     """The next so many questions of the experiment's order, which the first draw's seed gives; about so many, where
@@ -53,7 +54,9 @@ def draw_labels(
     is asked.
 
     annotators: all active ones of the project where none are named. overlap: two people, where there are so many.
-    opens: whether the batch opens at once; else it is a draft.
+    single_labels: whether the label of one person settles a unit, by the word of the actor; without it, and with an
+    overlap of 1, nothing is settled until a reviewer or an admin says so. opens: whether the batch opens at once; else
+    it is a draft.
 
     Raises Invalid and Conflict.
     """
@@ -69,18 +72,17 @@ def draw_labels(
         samples = _samples_of(found, drawn, criteria)
         for criterion in criteria:
             keep_for_systems(criterion, samples)
-        chance = _chance(experiment, drawn)
-        batch = create_batch(
+        batch = batch_of(
+            samples,
+            chance=_chance(experiment, drawn),
             project=project,
             name=_("Answers to %(n)d drawn questions") % {"n": _questions(found, drawn)},
             criteria=criteria,
             annotators=people,
-            overlap=min(USUAL_OVERLAP, len(people)) if overlap is None else overlap,
-            selection={"method": "list", "samples": samples},
+            overlap=overlap,
+            single_labels=single_labels,
             seed=seed,
             created_by=actor,
-            chances=dict.fromkeys(samples, (chance, 1)),
-            came=Came.EXPERIMENT,
         )
         ExperimentDraw.objects.create(experiment=experiment, batch=batch, groups=drawn)
         note(
@@ -105,6 +107,17 @@ def people_for(experiment: Experiment, questions: Any, seed: Any, named: Sequenc
     if not people:
         raise Conflict("no_annotators", _("This project has no active annotators. Add some, or name who labels."))
     return people
+
+
+def batch_of(samples: Sequence[str], *, chance: float, overlap: int | None, **about: Any) -> Batch:
+    """A draft of these samples, drawn with this chance, whose groups the same people label. about: of the batch."""
+    return create_batch(
+        overlap=min(USUAL_OVERLAP, len(about["annotators"])) if overlap is None else overlap,
+        selection={"method": "list", "samples": samples},
+        chances=dict.fromkeys(samples, (chance, 1)),
+        came=Came.EXPERIMENT,
+        **about,
+    )
 
 
 def lock(experiment: Experiment, seed: int) -> None:

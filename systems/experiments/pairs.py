@@ -13,16 +13,14 @@ from django.db import transaction
 from django.utils.translation import gettext as _
 
 from annotate.batches.steps import open_batch
-from annotate.batches.write import create_batch
 from annotate.core.errors import Conflict, Invalid
 from annotate.core.trail import note
 from annotate.models import Criterion, Project, User
-from annotate.models.batch import Came
 from judges.core.split import keep_for_systems
 from systems.core.composing import Composition, compose
 from systems.experiments.draw import (
-    USUAL_OVERLAP,
     Drawing,
+    batch_of,
     criteria_of,
     draw_labels,
     lock,
@@ -57,6 +55,7 @@ def draw_pairs(
     both_orders: bool = False,
     annotators: Sequence[User] | None = None,
     overlap: int | None = None,
+    single_labels: bool = False,
     opens: bool = True,
 ) -> Drawing:
     """The answers of the version `beside` next to the baseline's, to the next so many questions of the experiment's
@@ -82,19 +81,18 @@ def draw_pairs(
         drawn = take([group for group in eligible if group not in before], groups, questions, sided=False)
         samples = _compose(project, [pair for pair in pairs if pair.group in set(drawn)], drawn, seed, both_orders)
         keep_for_systems(criterion, samples)
-        chance = len(before.union(drawn)) / len(eligible)
         asked = sum(group in set(drawn) for group in groups.values())
-        batch = create_batch(
+        batch = batch_of(
+            samples,
+            chance=len(before.union(drawn)) / len(eligible),
             project=project,
             name=_("Pairs of answers to %(n)d drawn questions") % {"n": asked},
             criteria=[criterion],
             annotators=people,
-            overlap=min(USUAL_OVERLAP, len(people)) if overlap is None else overlap,
-            selection={"method": "list", "samples": samples},
+            overlap=overlap,
+            single_labels=single_labels,
             seed=seed,
             created_by=actor,
-            chances=dict.fromkeys(samples, (chance, 1)),
-            came=Came.EXPERIMENT,
         )
         PairDraw.objects.create(experiment=experiment, version=version, batch=batch, groups=drawn)
         note(

@@ -31,6 +31,7 @@ class Command(OneLineCommand):
             "--beside", default="", metavar="VERSION", help="ask instead which answer is better, its or the baseline’s"
         )
         parser.add_argument("--both-orders", action="store_true", help="each pair of answers twice, also exchanged")
+        parser.add_argument("--single-labels", action="store_true", help="the label of one annotator resolves a unit")
         parser.add_argument("--draft", action="store_true", help="leave the batch as a draft")
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -42,6 +43,7 @@ class Command(OneLineCommand):
             seed=options["seed"],
             annotators=None if named is None else people_of(project, named),
             overlap=options["overlap"],
+            single_labels=options["single_labels"],
             opens=not options["draft"],
             beside=options["beside"],
             both_orders=options["both_orders"],

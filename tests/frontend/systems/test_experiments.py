@@ -190,6 +190,12 @@ def test_labels_are_drawn_from_the_page(experiment: World) -> None:
     ticked = re.findall(r'name="annotators" value="([0-9]+)"[^>]*checked', page)
     assert sorted(map(int, ticked)) == sorted(one.pk for one in active_annotators(experiment.project))
     given = {"questions": 99, "annotators": [experiment.ann.pk], "overlap": 1, "seed": 3, "ask": 0}
+    unsettled = client.post(f"{E}draw/", given | {"questions": 5})
+    assert (unsettled.status_code, "One label per sample resolves nothing." in unsettled.content.decode()) == (
+        422,
+        True,
+    )
+    given["single_labels"] = "on"
     refused = client.post(f"{E}draw/", given)
     assert (refused.status_code, "Only 12 questions can be drawn" in refused.content.decode()) == (422, True)
     assert not Batch.objects.exists()
@@ -197,6 +203,7 @@ def test_labels_are_drawn_from_the_page(experiment: World) -> None:
     batch = Batch.objects.get()
     assert drawn["Location"] == f"/p/desk/batches/{batch.number}/"
     assert (batch.status, batch.samples.count()) == ("open", 10)
+    assert batch.single_labels_by == experiment.alice
     # The order is drawn once.
     assert 'name="seed"' not in read(client, f"{E}draw/")
     client.post(f"{E}draw/", given | {"questions": 2})
