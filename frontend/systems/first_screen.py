@@ -28,7 +28,7 @@ CHIPS = {
     "worse": gettext_noop("Worse"),
     "cannot_tell": gettext_noop("Cannot tell yet"),
 }
-_WHOLE = {
+WHOLE = {
     "better": gettext_noop("Ready to ship"),
     "not_worse": gettext_noop("Not worse, no gain shown"),
     "worse": gettext_noop("Do not ship yet"),
@@ -182,7 +182,7 @@ def first_screen(figures: Mapping[str, Any], candidate: str) -> FirstScreen:
         baseline=figures["baseline"],
         candidates=candidates_of(figures),
         verdict=verdict,
-        chip=_(_WHOLE[verdict]),
+        chip=_(WHOLE[verdict]),
         sentence=_sentence(rows, candidate),
         figures=_most_telling(rows),
         drawn=drawn,

@@ -19,8 +19,7 @@ from annotate.models.transfer import ImportKind
 from annotate.samples.read import pipeline_versions
 from frontend.base.pages import ProjectPage, RefusalsShown, project_view, status_of
 from frontend.data.columns import Column
-from frontend.systems.metric_names import metric_title
-from systems.experiments.read import ExperimentState, experiments_of
+from frontend.systems.experiment_list import listed
 from systems.models import QuestionKind, QuestionRevision, Response, SystemVersion
 from systems.questions.read import SetState, one_frozen, one_question, one_set, sets_of
 from systems.questions.write import freeze_set
@@ -68,17 +67,13 @@ def systems(page: ProjectPage) -> HttpResponse:
         "sets": [SetState(one) for one in sets_of(page.project)],
         "rows": versions,
         "versions": [(version, samples.get(version.name, 0)) for version in versions],
-        "experiments": [(state, _primary(state)) for state in map(ExperimentState, experiments_of(page.project))],
+        "experiments": listed(page),
         "unlinked": len(proposals(page.project)),
         "may_change": page.may("systems.change"),
         "may_import": page.may("import.run"),
         "may_target": page.may("endpoints.read"),
     }
     return page.render("systems/systems.html", context)
-
-
-def _primary(state: ExperimentState) -> str:
-    return next(metric_title(one) for one in state.rule.metrics if one["name"] == state.rule.primary)
 
 
 class QuestionsUploadForm(forms.Form):

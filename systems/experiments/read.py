@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from django.db.models import QuerySet
+from django.db.models import Count, Q, QuerySet
 from django.http import Http404
 from django.utils.translation import gettext as _
 
@@ -150,6 +150,27 @@ def require_shown(experiment: Experiment, *, reader: Reader) -> None:
     samples = list(responses.values_list("sample_id", flat=True)[:FEWEST_SAMPLES])
     if len(samples) < FEWEST_SAMPLES:
         require_figures_of_many(reader, samples, samples)
+
+
+def hidden_experiments(project: Project, *, reader: Reader) -> set[int]:
+    """Those of which `require_shown` refuses the figures, by primary key."""
+    answers = Response.objects.filter(question__project=project, sample__isnull=False)
+    composed = ComposedSample.objects.filter(question__project=project)
+    to_label = Q(versions__responses__in=only_held_back(answers, reader=reader)) | Q(
+        versions__responses__in=answers.filter(question__in=only_held_back(composed, reader=reader).values("question"))
+    )
+    experiments = Experiment.objects.filter(project=project)
+    hidden = set(experiments.filter(to_label).values_list("pk", flat=True))
+    sizes = experiments.exclude(pk__in=hidden).annotate(answers=Count("versions__responses__sample"))
+    return hidden | {one.pk for one in sizes.filter(answers__lt=FEWEST_SAMPLES) if _refuses(one, reader)}
+
+
+def _refuses(experiment: Experiment, reader: Reader) -> bool:
+    try:
+        require_shown(experiment, reader=reader)
+    except Conflict:
+        return True
+    return False
 
 
 # Every part is one row; a page asks on every view.

@@ -8,11 +8,12 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+from django.db.models import QuerySet
+
 from annotate.core.blindness import Reader
-from annotate.core.errors import Conflict
 from annotate.models import Criterion, Project
-from systems.experiments.read import FIGURES_VERSION, experiments_of, require_shown
-from systems.models import Experiment, ExperimentFigures
+from systems.experiments.read import FIGURES_VERSION, experiments_of, hidden_experiments
+from systems.models import ExperimentFigures
 
 # The latest are shown.
 MOST_EXPERIMENTS = 24
@@ -58,17 +59,11 @@ class Trends:
 
 def trends_of(project: Project, *, reader: Reader) -> Trends:
     """By the latest figures of each experiment, by its rule in force. Metrics by how many experiments have them."""
-    latest = _latest_figures(project)
-    shown: list[tuple[Experiment, ExperimentFigures]] = []
-    held_back = 0
+    latest = {one.rule.experiment_id: one for one in _latest_figures(project)}
+    hidden = hidden_experiments(project, reader=reader)
     experiments = [one for one in experiments_of(project) if one.pk in latest]
-    for experiment in experiments[:MOST_EXPERIMENTS]:
-        try:
-            require_shown(experiment, reader=reader)
-        except Conflict:
-            held_back += 1
-        else:
-            shown.append((experiment, latest[experiment.pk]))
+    recent = experiments[:MOST_EXPERIMENTS]
+    shown = [(one, latest[one.pk]) for one in recent if one.pk not in hidden]
     versions = _criterion_versions(project)
     by_metric: dict[tuple[str, str], list[tuple[dict[str, Any], TrendPoint]]] = {}
     before: dict[tuple[str, str], dict[str, Any]] = {}
@@ -90,15 +85,21 @@ def trends_of(project: Project, *, reader: Reader) -> Trends:
             by_metric.setdefault(key, []).append((metric, point))
     trends = [MetricTrend(rows[-1][0], [point for _metric, point in rows]) for rows in by_metric.values()]
     return Trends(
-        sorted(trends, key=lambda one: -len(one.points)), held_back, max(0, len(experiments) - MOST_EXPERIMENTS)
+        sorted(trends, key=lambda one: -len(one.points)), len(recent) - len(shown), len(experiments) - len(recent)
     )
 
 
-def _latest_figures(project: Project) -> dict[int, ExperimentFigures]:
-    """By the key of their experiment."""
+def verdicts_of(project: Project) -> dict[int, list[dict[str, str]]]:
+    """Of each experiment with figures, by primary key, the verdicts by its rule in force: [{"b", "verdict"}]. Not held
+    back: `hidden_experiments` names those of which the reader must not know them."""
+    return dict(_latest_figures(project).values_list("rule__experiment", "result__verdicts"))
+
+
+def _latest_figures(project: Project) -> QuerySet[ExperimentFigures]:
+    """By the rules in force, the latest of each last."""
     found = ExperimentFigures.objects.filter(rule__experiment__project=project, figures=FIGURES_VERSION)
     rules = {rule.pk for experiment in experiments_of(project) for rule in experiment.rules.all()[:1]}
-    return {one.rule.experiment_id: one for one in found.filter(rule__in=rules).select_related("rule").order_by("id")}
+    return found.filter(rule__in=rules).select_related("rule").order_by("id")
 
 
 def _criterion_versions(project: Project) -> dict[str, list[tuple[datetime, int]]]:

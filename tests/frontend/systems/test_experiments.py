@@ -424,3 +424,31 @@ def test_the_trend_tells_no_figures_to_who_still_has_to_label(experiment: World)
     page = text_of(read(as_user(experiment.rita), f"{P}trend/"))
     assert "1 experiment is hidden until you have submitted your labels." in page
     assert "No figures yet" in page
+
+
+def test_the_list_says_what_each_experiment_says(labelled: World, write: Write) -> None:
+    create(write, SPEC, "no-figures")
+    page = text_of(read(as_user(labelled.rita), P))
+    first, second = (page.index(name) for name in ("no-figures no figures yet", "v2-or-v1 Ready to ship"))
+    assert first < second < page.index("Test sets")
+    draw_more = labelled.batch(
+        criteria=["grade"], annotators=[labelled.rita], overlap=1, selection={"method": "list", "samples": ["q1@v1"]}
+    )
+    assert draw_more.status == "open"
+    assert "v2-or-v1 hidden until you have submitted your labels" in text_of(read(as_user(labelled.rita), P))
+    assert "v2-or-v1 Ready to ship" in text_of(read(as_user(labelled.alice), P))
+
+
+def test_the_list_asks_as_much_of_one_experiment_as_of_many(labelled: World, write: Write) -> None:
+    client = as_user(labelled.rita)
+
+    def queries() -> int:
+        with CaptureQueriesContext(connection) as found:
+            read(client, P)
+        return len(found)
+
+    once = queries()
+    for name in ("second", "third"):
+        create(write, SPEC, name)
+        figures(name)
+    assert queries() == once
