@@ -15,10 +15,10 @@ from django.utils.translation import gettext_lazy
 
 import alignment
 from annotate.models import Project
-from annotate.projects.read import rated_criteria
 from frontend.base.pages import ProjectPage, RefusalsShown, project_view, status_of
 from frontend.systems.metric_names import metric_title
 from judges.models import Judge
+from systems.core.answer_criteria import answer_criteria
 from systems.core.graded import is_graded
 from systems.core.response_fields import FIELDS
 from systems.experiments.read import ExperimentState, one_experiment
@@ -49,7 +49,7 @@ def offers_of(project: Project) -> list[Offer]:
     """Of every criterion and of all that is derived from it, then what is measured."""
     found: list[Offer] = []
     kinds = alignment.report.derived_metrics()
-    for criterion in rated_criteria(project).order_by("id"):
+    for criterion in answer_criteria(project).order_by("id"):
         if criterion.passes:
             derived = [name for name in kinds.get(criterion.unit, []) if not any(one.name == name for one in found)]
             found += [_offer({"name": name, "derived": name}, {"criterion": criterion.key}) for name in derived]

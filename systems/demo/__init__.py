@@ -16,10 +16,10 @@ from annotate.models import Batch, Project, Task, User
 from annotate.projects.criteria import add_criteria
 from annotate.projects.read import criterion_named
 from judges.reports.evidence import full_evidence
+from systems.core.answer_criteria import PREFERENCE
 from systems.experiments.draw import draw_labels
 from systems.experiments.figures import freeze_figures
 from systems.experiments.pairs import draw_pairs
-from systems.experiments.pairs_read import PREFERENCE
 from systems.experiments.write import create_experiment
 from systems.models import ComposedSample, Experiment, SystemVersion
 from systems.questions.write import freeze_set

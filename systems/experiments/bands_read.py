@@ -9,7 +9,7 @@ from typing import Any
 
 import alignment
 from annotate.models import Project
-from annotate.projects.read import rated_criteria
+from systems.core.answer_criteria import answer_criteria
 from systems.core.graded import is_graded
 from systems.core.response_fields import FIELDS
 from systems.models import MetricBands
@@ -74,7 +74,7 @@ def metrics_with_bands(project: Project) -> dict[str, str]:
     the criterion itself, recall, and what is measured."""
     found: dict[str, str] = {}
     kinds = alignment.report.derived_metrics()
-    for criterion in rated_criteria(project).order_by("id"):
+    for criterion in answer_criteria(project).order_by("id"):
         if criterion.passes:
             found |= dict.fromkeys(kinds.get(criterion.unit, []), "higher")
         if criterion.passes or is_graded(criterion):

@@ -17,6 +17,7 @@ from annotate.core.errors import Conflict, Invalid
 from annotate.core.trail import note
 from annotate.models import Criterion, Project, User
 from judges.core.split import keep_for_systems
+from systems.core.answer_criteria import PREFERENCE
 from systems.core.composing import Composition, compose
 from systems.experiments.draw import (
     Drawing,
@@ -29,7 +30,7 @@ from systems.experiments.draw import (
     people_for,
     take,
 )
-from systems.experiments.pairs_read import PREFERENCE, Pair, pairs_of, preference_criterion
+from systems.experiments.pairs_read import Pair, pairs_of, preference_criterion
 from systems.experiments.responses_read import compared_responses, compared_versions
 from systems.models import Experiment, PairDraw, Response, SystemVersion
 

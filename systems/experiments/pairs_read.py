@@ -14,10 +14,10 @@ from annotate.models import BatchSample, Criterion, Project
 from annotate.models.batch import BatchStatus
 from annotate.projects.read import current_criteria
 from annotate.verdicts.evidence_read import reference_evidence
+from systems.core.answer_criteria import PREFERENCE
 from systems.experiments.responses_read import compared_versions, counts
 from systems.models import ComposedSample, Experiment, PairDraw, SystemVersion
 
-PREFERENCE = "preference"
 # What the built-in criterion calls the two; any other option prefers neither.
 _OPTIONS = ("A", "B")
 

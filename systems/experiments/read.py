@@ -18,7 +18,7 @@ from annotate.core.blindness import FEWEST_SAMPLES, Reader, only_held_back, requ
 from annotate.core.errors import Conflict, Invalid
 from annotate.core.rows import fetch_one, first_or_raise
 from annotate.models import Project
-from systems.experiments.pairs_read import PREFERENCE
+from systems.core.answer_criteria import PREFERENCE
 from systems.experiments.responses_read import compared_versions, draws_of, is_drawn
 from systems.models import (
     ComposedSample,

@@ -15,9 +15,9 @@ import alignment
 from annotate.core.errors import Invalid
 from annotate.core.texts import check_json
 from annotate.models import Criterion, Project
-from annotate.projects.read import rated_criteria
 from judges.core.scores_read import BUILT_IN
 from judges.models import Judge
+from systems.core.answer_criteria import answer_criteria
 from systems.core.graded import is_graded
 from systems.core.response_fields import FIELDS
 from systems.core.set_names import numbered
@@ -191,7 +191,7 @@ def _guards(said: Any, names: Sequence[str], primary: str) -> list[dict[str, Any
 
 
 def _metrics(project: Project, said: Any) -> list[dict[str, Any]]:
-    criteria = {one.key: one for one in rated_criteria(project)}
+    criteria = {one.key: one for one in answer_criteria(project)}
     judges = set(Judge.objects.filter(project=project).values_list("name", flat=True))
     found: list[dict[str, Any]] = []
     for at, one in enumerate(_list(said, "metrics", least=1, most=MOST_METRICS)):

@@ -20,7 +20,7 @@ from tests.annotate.factories import World, say
 from tests.clients import client_of
 from tests.systems.api.test_api import get, post
 from tests.systems.building import command, freeze, import_questions, refused
-from tests.systems.experiments.building import create, draw, figures
+from tests.systems.experiments.building import create, create_refused, draw, figures
 
 Write = Callable[..., Path]
 
@@ -234,3 +234,9 @@ def test_who_has_a_pair_to_label_sees_no_response_and_no_figures(pairs: World) -
     post(pairs.alice, f"{E}figures/", {})
     (found,) = get(pairs.rita, f"{E}figures/")["figures"]["preferences"]
     assert found["counts"] == {"b": 17, "neither": 2, "a": 1, "open": 0}
+
+
+def test_a_preference_is_no_metric_of_single_answers(pairs: World, write: Write) -> None:
+    told = create_refused(write, {**SPEC, "metrics": [{"criterion": "preference"}]}, "other")
+    assert "metrics[0].criterion" in told
+    assert "preference" not in told.partition("expected")[2]
