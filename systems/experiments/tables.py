@@ -28,6 +28,7 @@ def experiment_table(result: Mapping[str, Any]) -> str:
         ),
         "",
         *(f"{one['b']}: {_words(one['verdict'])}." for one in result["verdicts"]),
+        *map(_preference, result["preferences"]),
         *_remarks(result),
     ]
     return "\n".join(lines)
@@ -41,6 +42,14 @@ def _level(metric: Mapping[str, Any], one: Mapping[str, Any]) -> list[object]:
 def _difference(metric: Mapping[str, Any], one: Mapping[str, Any]) -> list[object]:
     figures = [interval(one[way]) for way in ("people", "raw", "corrected")]
     return [metric["metric"], f"{one['b']} − {one['a']}", metric["role"], *figures, _words(one["verdict"])]
+
+
+def _preference(one: Mapping[str, Any]) -> str:
+    counts = one["counts"]
+    said = (
+        f"{counts['b']} prefer {one['b']}, {counts['neither']} neither, {counts['a']} {one['a']}, {counts['open']} open"
+    )
+    return f"{one['b']} beside {one['a']}: {said}; win rate {interval(one['win_rate'])}: {_words(one['verdict'])}."
 
 
 def _remarks(result: Mapping[str, Any]) -> list[str]:

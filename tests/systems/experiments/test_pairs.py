@@ -123,6 +123,8 @@ def test_what_people_prefer(pairs: World) -> None:
     assert found["first"]["n"] == 16
     told = command("experiment", "desk", "v2-or-v1", "--format", "markdown")
     assert "v2 preferred: 15, About the same: 4, v1 preferred: 1" in told
+    table = command("experiment", "desk", "v2-or-v1", "--format", "table")
+    assert "v2 beside v1: 15 prefer v2, 4 neither, 1 v1, 0 open; win rate 0.850 " in table
 
 
 def test_who_always_takes_the_first_prefers_neither_version(pairs: World) -> None:
