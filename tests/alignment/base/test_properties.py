@@ -1043,8 +1043,9 @@ OF_ONE_SAMPLE = {
 }  # fmt: skip
 #: Of versions and questions, not of units and raters. Their own tests hold all of this (tests/alignment/comparing).
 OF_SYSTEMS = {
-    "band_of", "compare_measured", "compare_versions", "conclude", "difference_sequence", "experiment_figures",
-    "labels_needed", "overall_verdict", "sliced_figures",
+    "band_of", "compare_measured", "compare_versions", "comparison_level", "conclude", "difference_sequence",
+    "experiment_figures",
+    "labels_needed", "overall_verdict", "preference_figures", "sliced_figures",
 }  # fmt: skip
 #: Their own tests hold what is above: order of arrival matters to the one, others need a region or another figure, are
 #: a proportion as any other, or are of groups or rankings.
