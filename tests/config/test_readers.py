@@ -68,8 +68,8 @@ SAY_WHAT_WAS_READ = {
     "judges.lab.units_read": {"with_words"},
 }
 
-# What they return says too little; when they forget, the crawls find it (tests/config/test_crawl.py, test_locked.py). A
-# task is most often one's own.
+# What they return says too little. When they forget, the crawls find it (tests/config/test_crawl.py, test_locked.py);
+# the crawls have nothing of systems, whose own tests do. A task is most often one's own.
 SAY_TOO_LITTLE = {
     "may_know_examples", "require_whole", "batch_skips", "findings_of", "one_task", "without_words",
     "left_to_people", "people_behind", "locked", "locked_samples", "samples_wanted", "proposal_effect",
