@@ -2,40 +2,30 @@
 
 from __future__ import annotations
 
-import time
 from argparse import ArgumentParser
-from decimal import Decimal, InvalidOperation
 from random import Random
 from typing import Any
 
-from django.core.management.base import CommandError
-
 from annotate.core.blindness import SYSTEM
 from annotate.core.errors import Refusal
-from annotate.management.base import OneLineCommand
 from annotate.projects.read import project_named
 from judges.core.scores_read import current_version
-from judges.models import Run, RunState
+from judges.management.runs import RunCommand, amount_of
+from judges.models import Run
 from judges.runs.places import place_of
 from judges.runs.read import RunProgress, findings_of, progress_of
 from judges.runs.work import work
 from judges.runs.write import start_run
 from judges.versions.read import judge_named
 
-# It ended, but not as done; and it didn't begin.
-NOT_DONE, NOT_STARTED = 1, 2
-_LOOK_SECONDS = 0.5
-# For so long a worker may take to come before this process works the run itself.
-_PATIENCE_SECONDS = 3.0
 
-
-class Command(OneLineCommand):
+class Command(RunCommand):
     help = (
         "Run the active version of a judge. --wait shows progress, and runs it in this process if there is no "
         "worker. Exit code 0: the run is done (without --wait: started); 1: it was "
         "stopped, paused or cancelled; 2: it could not start."
     )
-    refused = NOT_STARTED
+    working = "running"
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("slug", help="the project's short name")
@@ -54,36 +44,12 @@ class Command(OneLineCommand):
         to_ask = f"{run.planned:,} to process" if run.is_laid else "the worker is counting what to process"
         self.stdout.write(f"Run {run.pk} of “{options['judge']}”: {to_ask}.")
         if options["wait"]:
-            try:
-                self._wait(run)
-            except Refusal as refusal:
-                raise CommandError(refusal.message, returncode=NOT_DONE) from refusal
+            self.wait(run, lambda: _look(run), lambda: work(place_of(run), rng=Random(), in_worker=False))
 
-    def _wait(self, run: Run) -> None:
-        without_worker_since: float | None = None
-        shown = ""
-        while True:
-            run.refresh_from_db()
-            progress = progress_of(run)
-            if (line := _line(progress, findings_of(run, reader=SYSTEM) or {})) != shown:
-                self.stdout.write(line)
-                self.stdout.flush()
-                shown = line
-            if run.state != RunState.RUNNING:
-                break
-            if not progress.is_waiting_for_worker:
-                without_worker_since = None
-            elif without_worker_since is None:
-                without_worker_since = time.monotonic()
-            elif time.monotonic() - without_worker_since > _PATIENCE_SECONDS:
-                self.stdout.write("No worker found; running in this process.")
-                work(place_of(run), rng=Random(), in_worker=False)
-                continue
-            time.sleep(_LOOK_SECONDS)
-        if run.state != RunState.DONE:
-            raise CommandError(
-                run.stop_message or f"The run is {run.get_state_display().lower()}.", returncode=NOT_DONE
-            )
+
+def _look(run: Run) -> tuple[RunProgress, str]:
+    progress = progress_of(run)
+    return progress, _line(progress, findings_of(run, reader=SYSTEM) or {})
 
 
 def _started(options: dict[str, Any]) -> Run:
@@ -99,15 +65,8 @@ def _started(options: dict[str, Any]) -> Run:
         repeats=options["repeats"],
         again=options["again"],
         fresh=options["fresh"],
-        budget=_amount(options["budget"]),
+        budget=amount_of(options["budget"]),
     )
-
-
-def _amount(text: str | None) -> Decimal | None:
-    try:
-        return None if text is None else Decimal(text)
-    except InvalidOperation:
-        raise Refusal("bad_budget", "--budget takes an amount, such as 2.50.") from None
 
 
 def _line(progress: RunProgress, findings: dict[str, int]) -> str:

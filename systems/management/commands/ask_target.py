@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import time
-from decimal import Decimal, InvalidOperation
 from random import Random
 from typing import Any
 
@@ -13,29 +11,22 @@ from django.http import Http404
 
 from annotate.core.errors import Refusal
 from annotate.files.import_jobs import check_version
-from annotate.management.base import OneLineCommand
 from annotate.projects.read import project_named
-from judges.models import RunState
+from judges.management.runs import NOT_DONE, RunCommand, amount_of
 from systems.models import TargetRun
 from systems.responses.versions import versions_named
 from systems.targets.read import TargetProgress, frozen_asked, progress_of
 from systems.targets.runs import Limits, Starting, start_run
 from systems.targets.work import work
 
-# It ended, but not as done, or some of its requests failed; and it didn't begin.
-NOT_DONE, NOT_STARTED = 1, 2
-_LOOK_SECONDS = 0.5
-# For so long a worker may take to come before this process asks by itself.
-_PATIENCE_SECONDS = 3.0
 
-
-class Command(OneLineCommand):
+class Command(RunCommand):
     help = (
         "Ask a version of the system, at its target, the questions of a test set that it has no response to. --wait "
         "shows progress, and asks in this process if there is no worker. Exit code 0: everything was answered (without "
         "--wait: started); 1: some requests failed, or the run was stopped, paused or cancelled; 2: it could not start."
     )
-    refused = NOT_STARTED
+    working = "asking"
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("slug", help="the project")
@@ -53,40 +44,16 @@ class Command(OneLineCommand):
         how = f"{run.planned:,} to ask" if started.is_new else "it is under way already"
         self.stdout.write(f"Run {run.pk} of {what}: {how}.")
         if options["wait"]:
-            try:
-                self._wait(run)
-            except Refusal as refusal:
-                raise CommandError(refusal.message, returncode=NOT_DONE) from refusal
+            place = run.version.project_id
+            come = self.wait(run, lambda: _look(run), lambda: work(place, rng=Random(), in_worker=False))
+            if come.failed:
+                said = f"{come.failed:,} requests failed. --failed-only asks them again."
+                raise CommandError(said, returncode=NOT_DONE)
 
-    def _wait(self, run: TargetRun) -> None:
-        without_worker_since: float | None = None
-        shown = ""
-        while True:
-            run.refresh_from_db()
-            progress = progress_of(run)
-            if (line := _line(progress)) != shown:
-                self.stdout.write(line)
-                self.stdout.flush()
-                shown = line
-            if run.state != RunState.RUNNING:
-                break
-            if not progress.is_waiting_for_worker:
-                without_worker_since = None
-            elif without_worker_since is None:
-                without_worker_since = time.monotonic()
-            elif time.monotonic() - without_worker_since > _PATIENCE_SECONDS:
-                self.stdout.write("No worker found; asking in this process.")
-                work(run.version.project_id, rng=Random(), in_worker=False)
-                continue
-            time.sleep(_LOOK_SECONDS)
-        if run.state != RunState.DONE:
-            raise CommandError(
-                run.stop_message or f"The run is {run.get_state_display().lower()}.", returncode=NOT_DONE
-            )
-        if progress.failed:
-            raise CommandError(
-                f"{progress.failed:,} requests failed. --failed-only asks them again.", returncode=NOT_DONE
-            )
+
+def _look(run: TargetRun) -> tuple[TargetProgress, str]:
+    progress = progress_of(run)
+    return progress, _line(progress)
 
 
 def _started(options: dict[str, Any]) -> Starting:
@@ -103,15 +70,8 @@ def _started(options: dict[str, Any]) -> Starting:
             frozen_set=frozen,
             repeats=options["repeats"],
             only_failed=options["failed_only"],
-            limits=Limits(_amount(options["budget"]), options["requests"]),
+            limits=Limits(amount_of(options["budget"]), options["requests"]),
         )
-
-
-def _amount(text: str | None) -> Decimal | None:
-    try:
-        return None if text is None else Decimal(text)
-    except InvalidOperation:
-        raise Refusal("bad_budget", "--budget takes an amount, such as 2.50.") from None
 
 
 def _line(progress: TargetProgress) -> str:

@@ -17,7 +17,7 @@ from django.test.utils import CaptureQueriesContext
 from annotate.core.blindness import SYSTEM
 from annotate.core.errors import Invalid
 from judges.api import runs_serializers as shapes
-from judges.management.commands import run_judge as run_judge_command
+from judges.management import runs as run_commands
 from judges.models import Ask, AskState, Run, Score
 from judges.runs import laying
 from judges.runs import write as runs
@@ -128,7 +128,7 @@ def test_from_the_command_line(world: World, openai_server: OpenAIServer, monkey
         call_command("run_judge", "desk", *args, stdout=out)
         return out.getvalue()
 
-    monkeypatch.setattr(run_judge_command, "_PATIENCE_SECONDS", 0.0)
+    monkeypatch.setattr(run_commands, "_PATIENCE_SECONDS", 0.0)
     said = run_judge("plain", "--wait")
     assert "No worker found" in said
     assert "6 of 6 done" in said
