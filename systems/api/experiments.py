@@ -18,6 +18,7 @@ from systems.experiments.draw import Drawing
 from systems.experiments.figures import freeze_figures
 from systems.experiments.pairs import draw_batch
 from systems.experiments.read import ExperimentState, experiments_of, one_experiment, require_shown, shown_figures
+from systems.experiments.trend_read import Trends, trends_of
 from systems.experiments.write import create_experiment
 from systems.models import Experiment, ExperimentFigures
 
@@ -113,3 +114,16 @@ class ExperimentFiguresView(ProjectAPIView):
         require_shown(experiment, reader=self.user)
         found: ExperimentFigures = freeze_figures(experiment=experiment, user=self.user)
         return With(found, is_out_of_date=False)
+
+
+class TrendView(ProjectAPIView):
+    actions = {"GET": "systems.read"}
+
+    @answers(shapes.Trends)
+    def get(self, request: Request, slug: str) -> Trends:
+        """Every experiment over time: the levels of its versions, metric by metric, and what changed in between.
+
+        By the latest figures of each, by its rule in force; of the latest 24 that have figures. Experiments whose
+        figures would be refused to you are left out.
+        """
+        return trends_of(self.project, reader=self.user)

@@ -9,6 +9,7 @@ from rest_framework import serializers as s
 from annotate.api.batches_serializers import Estimate
 from annotate.api.serializers import FreeObject, Moment, Names, Of, Page, Remark, Shape, Stored, Text, Truth, Whole
 from systems import models
+from systems.experiments import trend_read
 from systems.experiments.draw import Drawing
 from systems.experiments.read import ExperimentState
 
@@ -300,3 +301,32 @@ class ExperimentFigures(Shape, of=models.ExperimentFigures, shows="made_at made_
 
     def get_figures(self, found: models.ExperimentFigures) -> Any:
         return found.result
+
+
+class TrendLevel(Shape, of=trend_read.TrendLevel, shows="version is_baseline level"):
+    version = s.CharField()
+    is_baseline = s.BooleanField()
+    level = Level(source="found")
+
+
+class TrendPoint(Shape, of=trend_read.TrendPoint, shows="experiment at levels changes"):
+    experiment = s.CharField()
+    at = Moment(help_text="When the experiment was made.")
+    levels = TrendLevel(many=True)
+    changes = s.ListField(
+        child=s.CharField(), help_text="In what it differs from the point before: judge, criterion, set."
+    )
+
+
+class MetricTrend(Shape, of=trend_read.MetricTrend, shows="metric title direction unit points"):
+    metric = s.CharField(source="metric.metric")
+    title = s.CharField(source="metric.title")
+    direction = s.CharField(source="metric.direction", help_text="higher or lower is better")
+    unit = s.CharField(source="metric.unit", help_text="share, ms, tokens, cost or contexts")
+    points = TrendPoint(many=True, help_text="The oldest first.")
+
+
+class Trends(Shape, of=trend_read.Trends, shows="metrics held_back left_out"):
+    metrics = MetricTrend(many=True, help_text="Those of the most experiments first.")
+    held_back = s.IntegerField(help_text="Experiments of which you may not know figures yet.")
+    left_out = s.IntegerField(help_text="Older experiments.")

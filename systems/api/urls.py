@@ -32,6 +32,7 @@ urlpatterns = [
     path(P + "experiments/<slug:experiment_name>/", experiments.ExperimentView.as_view()),
     path(P + "experiments/<slug:experiment_name>/draw/", experiments.ExperimentDrawView.as_view()),
     path(P + "experiments/<slug:experiment_name>/figures/", experiments.ExperimentFiguresView.as_view()),
+    path(P + "trend/", experiments.TrendView.as_view()),
     path(P + "retrieval/", retrieval.RetrievalView.as_view()),
     path(P + "retrieval/pool/", retrieval.PoolView.as_view()),
     path(P + "retrieval/conflicts/", retrieval.ConflictsView.as_view()),

@@ -89,6 +89,23 @@ def test_who_still_has_to_label_is_told_no_figures(made: World) -> None:
     assert levels[0]["labelled"] == QUESTIONS
 
 
+def test_the_trend_has_what_each_experiment_found_and_holds_back_the_same(made: World) -> None:
+    assert get(made.rita, "trend/") == {"metrics": [], "held_back": 0, "left_out": 0}
+    found = post(made.alice, "experiments/v2-or-v1/figures/", {}).json()["figures"]
+    trend = get(made.rita, "trend/")
+    assert {one["metric"] for one in trend["metrics"]} == {one["metric"] for one in found["metrics"]}
+    (faithfulness,) = (one for one in trend["metrics"] if one["metric"] == "faithfulness")
+    assert (faithfulness["direction"], faithfulness["unit"]) == ("higher", "share")
+    (point,) = faithfulness["points"]
+    assert (point["experiment"], point["changes"]) == ("v2-or-v1", [])
+    assert [(one["version"], one["is_baseline"]) for one in point["levels"]] == [("v1", True), ("v2", False)]
+    assert [one["level"] for one in point["levels"]] == metric(found, "faithfulness")["levels"]
+    body = {"questions": 4, "seed": 7, "annotators": ["rita"], "overlap": 1}
+    assert post(made.alice, "experiments/v2-or-v1/draw/", body).status_code == 201
+    assert get(made.rita, "trend/") == {"metrics": [], "held_back": 1, "left_out": 0}
+    assert get(made.alice, "trend/")["held_back"] == 0
+
+
 def test_an_admin_who_labels_makes_no_figures(made: World) -> None:
     body = {"questions": 4, "seed": 7, "annotators": ["alice"], "overlap": 1}
     post(made.alice, "experiments/v2-or-v1/draw/", body)
@@ -98,7 +115,7 @@ def test_an_admin_who_labels_makes_no_figures(made: World) -> None:
 
 
 def test_another_project_has_experiments_of_its_own(made: World) -> None:
-    for path in ("experiments/", "experiments/v2-or-v1/", "experiments/v2-or-v1/figures/"):
+    for path in ("experiments/", "experiments/v2-or-v1/", "experiments/v2-or-v1/figures/", "trend/"):
         assert client_of(made.dora).get(f"/api/projects/desk/{path}").status_code == 404
         assert client_of(made.ann).get(f"/api/projects/desk/{path}").status_code == 403
     assert client_of(made.dora).get("/api/projects/next-door/experiments/").json()["results"] == []
