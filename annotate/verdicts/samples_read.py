@@ -255,7 +255,7 @@ class Samples:
             sample.pk: sample
             for sample in these.annotate(
                 claim_count=UnitCount("claim"), context_count=UnitCount("context"), lowest=said.lowest()
-            ).only("id", "external_id", "question", "pipeline_version", "abstained")
+            ).only("id", "external_id", "question", "pipeline_version", "abstained", "composed")
         }
         return [
             Listed(

@@ -35,7 +35,7 @@ from systems.diagnosis.mapping_read import FAILURE, Asked, Mapped, can_answer, m
 from systems.diagnosis.read import DiagnosedResponses, Judged, diagnosed, one_diagnosed
 from systems.diagnosis.tree import Stage
 from systems.diagnosis.write import change_mapping
-from systems.models import QuestionKind, Response, SystemVersion
+from systems.models import QuestionKind, QuestionRevision, Response, SystemVersion
 from systems.questions.read import sets_of
 
 
@@ -69,9 +69,12 @@ class Parts:
 
 @dataclass(frozen=True)
 class ResponseRow:
-    """facts: what was said, or is missing, and of which units."""
+    """text: of the question as it was asked. facts: what was said, or is missing, and of which units. href: empty where
+    there is nothing to open."""
 
     row: Diagnosed
+    text: str
+    href: str
     facts: dict[str, list[str]]
 
 
@@ -108,7 +111,7 @@ def diagnosis(page: ProjectPage) -> HttpResponse:
         context = {
             "words": STAGES[stage],
             "rows": shown_rows,
-            "responses": [_response(row, found.mapped) for row in shown_rows],
+            "responses": _responses(page, list(shown_rows), found),
             "whole_query": _query({**asked, "stage": ""}),
         }
         return page.render("systems/diagnosis_stage.html", {**shared, **context})
@@ -148,8 +151,21 @@ def _judge(judge: Judged) -> JudgeRow:
     return JudgeRow(judge, str(QUESTIONS[judge.question].name), may)
 
 
-def _response(row: Diagnosed, mapped: Mapped) -> ResponseRow:
-    return ResponseRow(row, deciding(row.diagnosis, mapped))
+def _responses(page: ProjectPage, rows: Sequence[Diagnosed], found: DiagnosedResponses) -> list[ResponseRow]:
+    """By judges' word there is no way through the tree to open, but the sample."""
+    texts = dict(
+        QuestionRevision.objects.filter(pk__in={row.asking.revision_id for row in rows}).values_list("pk", "text")
+    )
+
+    def href(row: Diagnosed) -> str:
+        if not found.by_judges:
+            return page.url("diagnosed-response", row.asking.response)
+        return page.url("sample", row.asking.sample) if row.asking.sample else ""
+
+    return [
+        ResponseRow(row, texts[row.asking.revision_id], href(row), deciding(row.diagnosis, found.mapped))
+        for row in rows
+    ]
 
 
 def _figures(figures: Figures, asked: Mapping[str, str]) -> dict[str, Any]:

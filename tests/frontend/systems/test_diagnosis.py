@@ -9,7 +9,7 @@ import pytest
 from django.test import Client
 
 from systems.diagnosis.mapping_read import mapping_of
-from systems.models import DiagnosisMapping
+from systems.models import DiagnosisMapping, QuestionRevision
 from tests.annotate.factories import World, make_batch
 from tests.clients import as_user
 from tests.systems.diagnosis.building import GOOD, Desk, make_project, question, response, response_to
@@ -63,7 +63,9 @@ def test_stages_with_shares_and_what_to_try(world: World, desk: Desk) -> None:
 def test_responses_of_a_stage_with_their_deciding_labels(world: World, desk: Desk) -> None:
     page = read(as_user(world.rita), f"{P}?stage=hallucination")
     assert "Claim 2: not supported" in page
-    assert f'{P}{response_to("q1").pk}/"' in page
+    text = QuestionRevision.objects.get(question__external_id="q1").text
+    assert f'<a href="{P}{response_to("q1").pk}/"><bdi>{text}</bdi></a>' in page
+    assert "<bdi>q1</bdi>" in page
     undecided = read(as_user(world.rita), f"{P}?stage=undecided&version=v8")
     assert "Context 1, Context 2: not labelled on “Relevance”" in undecided
     read(as_user(world.rita), f"{P}?stage=colour", 404)

@@ -33,6 +33,7 @@ def test_a_pool_is_made_labelled_and_counted(asked: World) -> None:
     page = reply.content.decode()
     assert "14 passages pooled." in page
     assert "Retrieved by the versions of a system" in page
+    assert read(client, "/p/desk/samples/").count('<span class="badge">pooled</span>') == batch.samples.count()
     label(batch)
     assert cells(read(as_user(asked.rita), f"{PATH}?k=5"), "v7") == [
         "55%", "0.33", "0.50", "0.67", "0.67", "0.43", "0.50", "0.39",

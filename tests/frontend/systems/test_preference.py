@@ -27,6 +27,8 @@ def test_pairs_are_drawn_from_the_page_of_labels(pairs: World) -> None:  # noqa:
     batch = Batch.objects.get()
     assert drawn["Location"] == f"/p/desk/batches/{batch.number}/"
     assert list(batch.criteria.values_list("key", flat=True)) == ["preference"]
+    listed = read(client, "/p/desk/samples/")
+    assert listed.count('<span class="badge">side by side</span>') == batch.samples.count()
     assert f"Have batch {batch.number} labelled" not in read(client, E)
     figures()
     assert f"Have batch {batch.number} labelled" in text_of(read(client, E))
