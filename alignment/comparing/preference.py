@@ -50,7 +50,7 @@ def preference_figures(shown: SideBySide, *, level: float = 0.95, seed: int = 0)
     counts: of the drawn questions, how many prefer b, neither (also where the two orders disagree) and a, and of how
     many that is open. first: of the settled pairs, the share in which the answer that stood first is preferred, ties
     counting half; None where people saw no pair. Where it is not .5, their position has a part in what they say: with
-    each version first equally often it widens the interval, and shifts nothing.
+    each version first equally often it favours neither, and draws the win rate towards .5.
 
     Undefined as the metrics of ``experiment_figures``: nothing drawn, or nothing settled.
 

@@ -104,3 +104,14 @@ def test_who_takes_the_first_favours_neither_version() -> None:
         found.append(preference_figures(shown(prefer, b_first=b_first)))
     assert np.mean([one["win_rate"]["value"] for one in found]) == pytest.approx(0.5, abs=0.02)
     assert np.mean([one["first"]["value"] for one in found]) == pytest.approx(0.75, abs=0.02)
+
+
+def test_what_position_decides_draws_the_win_rate_towards_a_half() -> None:
+    """Of answers that are always better than the others: who takes the first in 4 of 10 cases finds it in 8."""
+    rng = np.random.default_rng(10)
+    found = []
+    for _ in range(50):
+        b_first = rng.permutation(100) < 50
+        prefer = np.where(rng.random(100) < 0.4, b_first, 1).astype(float)
+        found.append(preference_figures(shown(prefer, b_first=b_first))["win_rate"]["value"])
+    assert np.mean(found) == pytest.approx(0.8, abs=0.02)
