@@ -144,7 +144,9 @@ def _compose(
             "nothing_to_ask", _("Of these questions nobody has to be asked: answers are the same, or one failed.")
         )
     rng = random.Random(f"{seed} {asked[0].b}")
-    b_first = [at % 2 == 0 for at in range(len(asked))]
+    # Of an odd number either may have the one more.
+    extra = rng.randrange(2)
+    b_first = [at % 2 == extra for at in range(len(asked))]
     rng.shuffle(b_first)
     keys = {key for pair in asked for key in (pair.a, pair.b)}
     responses = Response.objects.select_related("sample", "revision__question").in_bulk(keys)
