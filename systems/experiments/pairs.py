@@ -85,7 +85,7 @@ def draw_pairs(
         asked = sum(group in set(drawn) for group in groups.values())
         batch = batch_of(
             samples,
-            chance=len(before.union(drawn)) / len(eligible),
+            chance=len(there & before.union(drawn)) / len(eligible),
             project=project,
             name=_("Pairs of answers to %(n)d drawn questions") % {"n": asked},
             criteria=[criterion],

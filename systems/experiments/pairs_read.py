@@ -108,10 +108,12 @@ def _side_by_side(
     closed = {group for draw in draws if draw.batch.status == BatchStatus.CLOSED for group in draw.groups}
     rows = BatchSample.objects.filter(batch__in=[draw.batch_id for draw in draws], probability__isnull=False)
     composed = ComposedSample.objects.filter(sample__in=rows.values("sample")).order_by("sample")
-    place = {pair.question: at for at, pair in enumerate(pairs)}
+    # What was compared: where an earlier repeat came later, the pair is another one, and open.
+    place = {frozenset((pair.a, pair.b)): at for at, pair in enumerate(pairs)}
     shown = [
-        (place[question], sample, first == version.pk)
-        for question, sample, first in composed.values_list("question", "sample__external_id", "first__version")
+        (place[both], sample, first == pairs[place[both]].b)
+        for sample, first, second in composed.values_list("sample__external_id", "first", "second")
+        if (both := frozenset((first, second))) in place
     ]
     there = {pair.group for pair in pairs}
     groups = [name for name in experiment.order if name in there]

@@ -254,3 +254,18 @@ def test_of_single_pairs_either_version_stands_first(pairs: World) -> None:
             first.add(Counter(is_v2(sample.answer) for sample in batch.samples.all())[True] * 2 > batch.samples.count())
             transaction.set_rollback(True)
     assert first == {True, False}
+
+
+def test_labels_on_a_later_repeat_say_nothing_of_one_that_came_after_them(world: World, write: Write) -> None:
+    add_criteria(project=world.project, specs=["preference"])
+    numbers = range(4, 10)
+    import_questions(write("q.jsonl", [{"id": f"q{n}", "question": f"Question {n}?"} for n in numbers]))
+    freeze()
+    rows = [row(n, version) for version in ("v1", "v2") for n in numbers]
+    command("import_samples", "desk", write("a.jsonl", [{**one, "repeat": 1} for one in rows]))
+    create(write, SPEC)
+    prefer(beside(len(numbers)), the_other)
+    assert preference()["counts"] == {"b": 6, "neither": 0, "a": 0, "open": 0}
+    earlier = {**row(4, "v2"), "answer": "Something else.", "repeat": 0}
+    command("import_samples", "desk", write("b.jsonl", [earlier]))
+    assert preference()["counts"] == {"b": 5, "neither": 0, "a": 0, "open": 1}
