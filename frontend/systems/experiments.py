@@ -44,7 +44,6 @@ def experiment(page: ProjectPage, experiment_name: str) -> HttpResponse:
         "state": state,
         "may_change": page.may("systems.change"),
         "may_draw": page.may("batches.change"),
-        "candidates": [one.version for one in state.versions if not one.is_baseline],
     }
     try:
         require_shown(found, reader=page.user)

@@ -35,7 +35,6 @@ class Preferred:
     sentence: str
     why: str
     win_rate: Spelt
-    difference: Spelt
     drawn: int
     questions: int
     parts: Sequence[Part]
@@ -56,7 +55,6 @@ def preferred_in(figures: Mapping[str, Any], candidate: str) -> Preferred | None
         sentence=sentence,
         why="" if found["reason"] == found["difference"]["reason"] else in_words(found["reason"]),
         win_rate=Spelt.of(found["win_rate"], SHARE),
-        difference=Spelt.of(found["difference"], SHARE, signed=True),
         drawn=found["drawn"],
         questions=found["questions"],
         parts=_parts(found),
