@@ -452,3 +452,13 @@ def test_the_list_asks_as_much_of_one_experiment_as_of_many(labelled: World, wri
         create(write, SPEC, name)
         figures(name)
     assert queries() == once
+
+
+def test_each_candidate_has_a_tab(compared: World, write: Write) -> None:  # noqa: F811
+    command("import_samples", "desk", write("v3.jsonl", [answer(n, "v3") for n in range(12)]))
+    create(write, {**SPEC, "versions": ["v1", "v2", "v3"]})
+    figures()
+    page = read(as_user(compared.alice), f"{E}?version=v3")
+    assert '<a href="?version=v3" aria-current="page"><bdi>v3</bdi></a>' in page
+    assert '<a href="?version=v2"><bdi>v2</bdi></a>' in page
+    assert "?version=v1" not in page
