@@ -143,7 +143,7 @@ def _compose(
         raise Conflict(
             "nothing_to_ask", _("Of these questions nobody has to be asked: answers are the same, or one failed.")
         )
-    rng = random.Random(f"{seed} {asked[0].b}")
+    rng = random.Random(f"{seed} {drawn[0]}")
     # Of an odd number either may have the one more.
     extra = rng.randrange(2)
     b_first = [at % 2 == extra for at in range(len(asked))]

@@ -216,7 +216,8 @@ def test_a_hint_names_what_deceives_and_a_key_shows_it(tricky: Table) -> None:
     page = tricky.page
     assert page.locator("#unseen-names").inner_text() == "ZWSP ×2, RLO, PDF"
     assert names(page, "#work") == []
-    page.keyboard.press("v")
+    with page.expect_response("**/api/me/"):
+        page.keyboard.press("v")
     assert names(page, "#contexts") == ["ZWSP", "NBSP", "RLO", "PDF"]
     assert names(page, "#answer") == names(page, "#unit-text") == ["ZWSP"]
     drawn = page.locator("#contexts .unseen").first.evaluate("(mark) => getComputedStyle(mark, '::before').content")
