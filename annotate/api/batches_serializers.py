@@ -155,7 +155,7 @@ class CriterionProgress(
     single = Of("Units of one label, which reports leave out until a reviewer approves it.")
     agreed = Of("Of the settled and the single ones: by their labels alone.")
     approved = Of("Of the agreed ones: looked at by a reviewer and found right.")
-    not_asked = Of("Samples without an answer, when the criterion is about the answer.")
+    not_asked = Of("Samples that lack an answer that the criterion is about.")
 
 
 class BatchProgress(Shape):

@@ -17,7 +17,7 @@ from annotate.core.rows import first_or_raise
 from annotate.core.scales import normalise, require_rated
 from annotate.core.texts import is_storable
 from annotate.core.trail import note
-from annotate.core.units import asks, has_unit, parse_unit, without_abstentions
+from annotate.core.units import answers_asked, answers_of, has_unit, parse_unit, without_abstentions
 from annotate.labels.anchored_read import is_anchored
 from annotate.models import Criterion, GoldAnswer, Project, Sample, User, Verdict
 from annotate.models.label import VerdictMethod, VerdictState
@@ -167,8 +167,10 @@ def _checked(project: Project, sample: Sample, unit: Any, criterion: Criterion, 
     if kind != criterion.unit:
         said = _("“%(key)s” applies to each %(kind)s, not to %(unit)s.")
         raise Invalid("wrong_unit", said % {"key": criterion.key, "kind": criterion.unit, "unit": unit})
-    if not asks(criterion, has_answer=sample.answer is not None):
+    if answers_of(sample) < (asked := answers_asked(criterion.key, criterion.unit)):
         said = _("“%(key)s” applies to the answer, but this sample has none.")
+        if asked > 1:
+            said = _("“%(key)s” compares two answers, but this sample doesn’t have two.")
         raise Invalid("no_answer", said % {"key": criterion.key})
     if not has_unit(sample, unit):
         raise Invalid("unknown_unit", _("%(unit)s not found in this sample.") % {"unit": unit})

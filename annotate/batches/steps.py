@@ -17,7 +17,7 @@ from annotate.batches.checks import check_due_date, check_people, locked, note_b
 from annotate.batches.proposing import lay_proposals
 from annotate.batches.sample_choice import add_samples, choose_samples
 from annotate.core.errors import Conflict, Invalid
-from annotate.core.units import is_about_answer
+from annotate.core.units import answers_asked, with_answers
 from annotate.labels.gold_read import gold_for, gold_samples
 from annotate.models import Batch, BatchSample, Label, Task, Thread, User, Verdict
 from annotate.models.batch import BatchStatus, Came, Purpose, Strategy, TaskStatus
@@ -88,8 +88,11 @@ def _check_has_units(batch: Batch, samples: Sequence[int]) -> None:
         if asked_by(samples_keyed(samples), criterion).exists():
             continue
         said = _("“%(key)s” applies to each %(kind)s, but no sample in this batch has one.")
-        if is_about_answer(criterion) and not samples_keyed(samples).filter(answer__isnull=False).exists():
+        asked = answers_asked(criterion.key, criterion.unit)
+        if not samples_keyed(samples).filter(with_answers(criterion.key, criterion.unit)).exists():
             said = _("“%(key)s” applies to the answer, but no sample in this batch has one.")
+            if asked > 1:
+                said = _("“%(key)s” compares two answers, but no sample in this batch has two.")
         given = {"key": criterion.key, "kind": criterion.get_unit_display().lower()}
         raise Conflict("nothing_to_ask", said % given)
 

@@ -31,9 +31,9 @@ _LONGEST = len("context:999999")
 # Kind of unit -> the field of Sample that lists its members.
 LISTED_KINDS = {"claim": "claims", "context": "contexts", "fact": "key_facts", "entity": "entities"}
 
-# Kinds of units that an answer has, and the built-in criteria on others that are about the answer all the same.
+# Kinds of units that an answer has, and of built-in criteria on others how many answers they are about all the same.
 OF_ANSWER = ("claim", "answer")
-ABOUT_ANSWER = ("fact_in_answer", "preference")
+_ABOUT_ANSWERS = {"fact_in_answer": 1, "preference": 2}
 
 # The order in which a person goes through a sample.
 KIND_ORDER = ("claim", "context", "fact", "entity", "answer", "sample")
@@ -104,13 +104,14 @@ def whole_unit(sample: Sample) -> str:
     return "answer" if sample.answer is not None else "sample"
 
 
-def is_about_answer(criterion: Criterion) -> bool:
-    return criterion.unit in OF_ANSWER or criterion.key in ABOUT_ANSWER
+def answers_of(sample: Sample) -> int:
+    """How many answers the sample has: none, one, or a second one to compare with the first."""
+    return sum(answer is not None for answer in (sample.answer, sample.answer_b))
 
 
-def asks(criterion: Criterion, *, has_answer: bool) -> bool:
-    """Whether the criterion can be asked of a sample's units, if it has any of the kind."""
-    return has_answer or not is_about_answer(criterion)
+def answers_asked(key: str, unit: str) -> int:
+    """How many answers a sample needs so that the criterion can be asked of its units, if it has any of the kind."""
+    return _ABOUT_ANSWERS.get(key, int(unit in OF_ANSWER))
 
 
 def live_claims(sample: Sample) -> list[dict[str, Any]]:
@@ -223,16 +224,22 @@ class UnitCount(Func):
         super().__init__(*map(F, _columns(kind)), template=count_sql(kind, "%(expressions)s"))
 
 
+def with_answers(key: str, unit: str) -> Q:
+    """Of rows of samples: whether they have as many answers as the criterion asks about."""
+    columns = ("answer", "answer_b")[: answers_asked(key, unit)]
+    return Q(**{f"{name}__isnull": False for name in columns})
+
+
 def asks_any(criterion: Criterion) -> Q:
     """Of rows of samples: whether the criterion asks something of them."""
-    has_units = Q(GreaterThan(UnitCount(criterion.unit), 0))
-    return has_units & Q(answer__isnull=False) if is_about_answer(criterion) else has_units
+    return Q(GreaterThan(UnitCount(criterion.unit), 0)) & with_answers(criterion.key, criterion.unit)
 
 
 def asks_sql() -> str:
-    """`asks` of the criterion `c` and the sample `s`."""
-    kinds, keys = (", ".join(f"'{name}'" for name in names) for names in (OF_ANSWER, ABOUT_ANSWER))
-    return f"(s.answer IS NOT NULL OR NOT (c.unit IN ({kinds}) OR c.key IN ({keys})))"
+    """Whether the sample `s` has as many answers as the criterion `c` asks about."""
+    of_key = " ".join(f"WHEN c.key = '{key}' THEN {count}" for key, count in _ABOUT_ANSWERS.items())
+    kinds = ", ".join(f"'{kind}'" for kind in OF_ANSWER)
+    return f"(num_nonnulls(s.answer, s.answer_b) >= CASE {of_key} WHEN c.unit IN ({kinds}) THEN 1 ELSE 0 END)"
 
 
 def without_abstentions(rows: QuerySet[Row]) -> QuerySet[Row]:

@@ -59,9 +59,7 @@ class ClaimNaming:
             for external_id, sample, row, line in samples
             if sample.pk not in self._open and sample.pk not in self._fixed
         }
-        candidates = {
-            pk for pk, (_, sample, _, _) in new.items() if sample.has_answer and sample.claims_source in _OURS
-        }
+        candidates = {pk for pk, (_, sample, _, _) in new.items() if sample.answers and sample.claims_source in _OURS}
         in_use = set().union(*(import_string(path)(candidates) for path in claim_users)) if candidates else set()
         for pk, (external_id, sample, row, line) in new.items():
             if pk in candidates and pk not in in_use:

@@ -12,7 +12,7 @@ from annotate.core.errors import Invalid
 from annotate.core.scales import is_missing, normalise, require_changed
 from annotate.core.spans import check_evidence
 from annotate.core.texts import MAX_COMMENT
-from annotate.core.units import LISTED_KINDS, asks
+from annotate.core.units import LISTED_KINDS
 from annotate.files.cells import identifier, optional_text, structured, words
 from annotate.files.claim_naming import ClaimNaming, replace_claims, take_as_answers
 from annotate.files.copy_into import NULL, CopyInto, json, text
@@ -27,6 +27,7 @@ from annotate.files.lookup import (
     SampleLookup,
     current_criteria,
     read_unit,
+    require_answers,
     require_unit,
     sample_texts,
 )
@@ -222,9 +223,7 @@ class LabelImporter(Importer):
         return attempt.errors
 
     def _check_unit(self, row: _Read, sample: KnownSample, texts: dict[str, Any]) -> None:
-        if not asks(row.criterion, has_answer=sample.has_answer):
-            said = f"“{row.criterion.key}” is about the answer, and the sample has none."
-            raise RowError("no_answer", said, field="criterion", excerpt=row.criterion.key)
+        require_answers(row.criterion, sample)
         if row.kind == "claim" and row.index is not None and self._naming.may_name(sample):
             self._naming.note(sample, row.index, row.unit_text, row.number, row.line)
         else:
@@ -351,7 +350,7 @@ def _needs_texts(row: _Read) -> bool:
 
 def _check_changed(row: _Read, sample: KnownSample, texts: dict[str, Any]) -> None:
     """A text that only repeats the answer corrects nothing."""
-    if not row.criterion.prefill or not sample.has_answer:
+    if not row.criterion.prefill or not sample.answers:
         return
     try:
         require_changed(row.criterion, row.value, texts["answer"])

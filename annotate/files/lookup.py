@@ -9,9 +9,9 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
 
-from django.db.models import F, Func, IntegerField, Q
+from django.db.models import F, Func, IntegerField
 
-from annotate.core.units import LISTED_KINDS, OF_ANSWER, is_dropped, parse_unit
+from annotate.core.units import LISTED_KINDS, OF_ANSWER, answers_asked, is_dropped, parse_unit
 from annotate.files.cells import wrong_type
 from annotate.files.fields import IGNORE, Fields
 from annotate.files.import_engine import Importing
@@ -30,7 +30,7 @@ class KnownSample:
     claims_source: str
     # How many of each kind were ever listed: of the indices below, those in `dropped_claims` are no units any more.
     counts: dict[str, int]
-    has_answer: bool = True
+    answers: int = 1
     dropped_claims: frozenset[int] = frozenset()
 
 
@@ -52,13 +52,13 @@ class SampleLookup:
             for kind, name in LISTED_KINDS.items()
         }
         rows = Sample.objects.filter(project=self._project, external_id__in=missing).order_by().annotate(**counts)
-        columns = ("external_id", "pk", "claims_source", "has_answer", *counts)
-        rows = rows.annotate(has_answer=Q(answer__isnull=False))
+        columns = ("external_id", "pk", "claims_source", "answers", *counts)
+        rows = rows.annotate(answers=Func("answer", "answer_b", function="num_nonnulls", output_field=IntegerField()))
         found = {external_id: known for external_id, *known in rows.values_list(*columns)}
         dropped = self._dropped([pk for pk, source, *_ in found.values() if source == ClaimsSource.EDITED])
-        for external_id, (pk, source, has_answer, *numbers) in found.items():
+        for external_id, (pk, source, answers, *numbers) in found.items():
             counted = dict(zip(LISTED_KINDS, numbers, strict=True))
-            self._known[external_id] = KnownSample(pk, source, counted, has_answer, dropped.get(pk, frozenset()))
+            self._known[external_id] = KnownSample(pk, source, counted, answers, dropped.get(pk, frozenset()))
 
     @staticmethod
     def _dropped(pks: Collection[int]) -> dict[int, frozenset[int]]:
@@ -144,8 +144,16 @@ def read_unit(value: object, field: str) -> tuple[str, str, int | None]:
         raise RowError("unknown_unit", f"{error}.", field=field, excerpt=value) from None
 
 
+def require_answers(criterion: Criterion, sample: KnownSample) -> None:
+    """A row says something about as many answers as the criterion asks about."""
+    if sample.answers >= (asked := answers_asked(criterion.key, criterion.unit)):
+        return
+    said = "is about the answer, and the sample has none" if asked == 1 else "compares two answers; the sample has not"
+    raise RowError("no_answer", f"“{criterion.key}” {said}.", field="criterion", excerpt=criterion.key)
+
+
 def require_unit(sample: KnownSample, unit: str, kind: str, index: int | None) -> None:
-    if kind in OF_ANSWER and not sample.has_answer:
+    if kind in OF_ANSWER and not sample.answers:
         raise RowError("no_answer", f"The sample has no answer, and so no {unit}.", field="unit", excerpt=unit)
     if index is not None and index >= sample.counts[kind]:
         raise no_such_unit(unit, kind, sample.counts[kind], "unit")

@@ -240,10 +240,7 @@ def require_open_batch(task: TaskRow) -> None:
 def asked_criterion(task: TaskRow, unit: str, key: str) -> AskedCriterion:
     criterion = next((criterion for criterion in task.criteria if criterion.key == key), None)
     if criterion is None:
-        said = _("This batch doesn’t use “%(key)s”.")
-        if not task.has_answer:
-            said = _("This batch doesn’t use “%(key)s” for samples without an answer.")
-        raise Invalid("criterion_not_asked", said % {"key": key[:80]})
+        raise Invalid("criterion_not_asked", _("This task doesn’t ask for “%(key)s”.") % {"key": key[:80]})
     try:
         kind, index = parse_unit(unit)
     except ValueError as error:

@@ -74,7 +74,6 @@ class TaskRow:
     # How many people label the sample; 1 for one that isn't the batch's own (gold).
     overlap: int
     rater_id: int
-    has_answer: bool
     # Of each kind that samples list; a claim that was dropped is not among them.
     unit_indices: dict[str, Sequence[int]]
     # None when they were not asked for: only evidence needs their texts.
@@ -95,7 +94,6 @@ _READ_TASK = f"""
     SELECT t.id, t.status, t.sample_id, t.batch_id, b.name, b.status, t.purpose, b.gold_feedback,
            b.strategy, coalesce(bs.overlap, 1), r.id,
            {indices_sql("claim")}, {count_sql("context")}, {count_sql("fact")}, {count_sql("entity")},
-           s.answer IS NOT NULL,
            CASE WHEN %(with_contexts)s THEN s.contexts END,
            (SELECT jsonb_agg(jsonb_build_array(c.id, c.key, c.unit, c.scale, c.options, c.required, c.cant_tell,
                                             c.prefill)
@@ -147,7 +145,7 @@ def read_task(
     )
     if row is None:
         return None
-    contexts, criteria, given, label = (None if text is None else json.loads(text) for text in row[16:20])
+    contexts, criteria, given, label = (None if text is None else json.loads(text) for text in row[15:19])
     _, status, sample_id, batch_id, batch_name, batch_status, purpose, gold_feedback, strategy = row[:9]
     overlap, rater_id = row[9:11]
     return TaskRow(
@@ -162,14 +160,13 @@ def read_task(
         strategy=strategy,
         overlap=overlap,
         rater_id=rater_id,
-        has_answer=row[15],
         unit_indices={"claim": row[11], "context": range(row[12]), "fact": range(row[13]), "entity": range(row[14])},
         contexts=contexts,
         criteria=[AskedCriterion(*asked) for asked in criteria or []],
         given=None if given is None else {(unit, criterion_id) for unit, criterion_id in given},
         label=None if label is None else StoredLabel(*label),
-        guideline_version=row[20],
-        qualification_id=row[21],
+        guideline_version=row[19],
+        qualification_id=row[20],
     )
 
 

@@ -31,7 +31,7 @@ from annotate.core.blindness import (
 from annotate.core.counting import GIVEN, IS_LATEST
 from annotate.core.rows import fetch_all, limit_and_offset
 from annotate.core.scales import json_spelling, normalise
-from annotate.core.units import LISTED_KINDS, is_about_answer, no_abstention, unit_text, units_sql
+from annotate.core.units import LISTED_KINDS, answers_asked, no_abstention, unit_text, units_sql
 from annotate.labels.read import ANSWERED, counting_labels, latest_per_rater
 from annotate.models import Criterion, Project, Sample, Verdict
 from annotate.models.label import VerdictState
@@ -315,9 +315,12 @@ class Units:
 
     def _units(self) -> str:
         """Of the sample `s`."""
+        of_criterion = """SELECT {at}, of.* FROM {units} AS of (unit, place, words)
+            WHERE num_nonnulls(s.answer, s.answer_b) >= {answers}"""
         return " UNION ALL ".join(
-            f"SELECT {at}, of.* FROM {units_sql(criterion.unit)} AS of (unit, place, words)"
-            + (" WHERE s.answer IS NOT NULL" if is_about_answer(criterion) else "")
+            of_criterion.format(
+                at=at, units=units_sql(criterion.unit), answers=answers_asked(criterion.key, criterion.unit)
+            )
             for at, criterion in enumerate(self._criteria, 1)
         )
 

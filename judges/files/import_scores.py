@@ -15,7 +15,6 @@ from django.db.models.functions import Coalesce, Concat
 
 from annotate.core.errors import Invalid
 from annotate.core.scales import require_rated
-from annotate.core.units import asks
 from annotate.files import cells as values
 from annotate.files import copy_into as copying
 from annotate.files.copy_into import NULL, CopyInto
@@ -27,6 +26,7 @@ from annotate.files.lookup import (
     RefusedRow,
     SampleLookup,
     current_criteria,
+    require_answers,
     require_unit,
 )
 from annotate.files.problems import RowError
@@ -218,12 +218,11 @@ class ScoreImporter(Importer):
         return self._by_words.find(question, answer, cells.column("question"))
 
     def _key(self, item: _Read, sample: KnownSample) -> _Key:
-        if item.is_of_whole and not sample.has_answer:
+        if item.is_of_whole and not sample.answers:
             item.unit = item.kind = "sample"
         criterion = self._criteria.get(item.dimension)
-        if criterion is not None and not asks(criterion, has_answer=sample.has_answer):
-            said = f"“{criterion.key}” is about the answer, and the sample has none."
-            raise RowError("no_answer", said, field="criterion", excerpt=criterion.key)
+        if criterion is not None:
+            require_answers(criterion, sample)
         require_unit(sample, item.unit, item.kind, item.index)
         key = (self._versions.id_of(item.judge, item.version), item.dimension, sample.pk, item.unit, item.repeat)
         if item.higher_is_better is not None:

@@ -15,7 +15,7 @@ from django.utils.module_loading import import_string
 from django.utils.translation import gettext as _
 
 from annotate.core.errors import Conflict
-from annotate.core.units import ABOUT_ANSWER, parse_unit, units_of, whole_unit
+from annotate.core.units import answers_asked, answers_of, parse_unit, units_of, whole_unit
 from annotate.models import Sample
 from annotate.samples.read import of_samples
 from judges.kinds.base import Item, OneByOne, Scored, Size, Together
@@ -73,10 +73,10 @@ def purpose_of(run: Run) -> Purpose:
 
 
 def asked_units(version: JudgeVersion, sample: Sample) -> list[str]:
-    """The units of the sample that the version's kind asks about, each once; none of a sample without an answer on a
-    criterion about answers. Raises Conflict when the kind fails at it: then there is nothing that a failed score could
+    """The units of the sample that the version's kind asks about, each once; none of a sample without the answers that
+    its criterion is about. Raises Conflict when the kind fails at it: then there is nothing that a failed score could
     be of."""
-    if sample.answer is None and version.config.get("criterion") in ABOUT_ANSWER:
+    if answers_of(sample) < answers_asked(version.config.get("criterion", ""), ""):
         return []
     try:
         units = list(dict.fromkeys(kind_named(version.judge.kind).units(version.config, sample)))

@@ -180,7 +180,7 @@ def test_criteria_about_the_answer_do_not_ask_them(world: World) -> None:
     assert expected == {"support": (4, 2), "grade": (2, 2), "relevance": (6, 0), "fact_in_answer": (2, 2)}
     assert progress["left_out"] == 1
     page = as_user(world.alice).get(f"/p/desk/batches/{number}/").content.decode()
-    assert "2 samples have no answer. Criteria skipped for them: Support, Grade, Fact in answer." in page
+    assert "Skipped for samples that lack an answer: Support (2), Grade (2), Fact in answer (2)." in page
     assert "1 sample has no units for these criteria and gets no task." in page
 
 
@@ -233,6 +233,33 @@ def test_extending_a_batch_makes_no_empty_tasks(world: World) -> None:
     )
     assert extended.status_code == 200
     assert set(Task.objects.values_list("sample__external_id", flat=True)) == {"a1", "a2"}
+
+
+def test_a_criterion_on_two_answers_is_not_asked_of_one(world: World) -> None:
+    add_criteria(project=world.project, specs=["preference"])
+    sent(world, ANSWERED)
+    refused = opened(world, batch(world, "preference"))
+    assert refused.status_code == 409
+    said = "“preference” compares two answers, but no sample in this batch has two."
+    assert refused.json()["error"]["message"] == said
+    sent(world, {**ANSWERED, "id": "p1", "question": "Or else?", "answer_b": "At ten."})
+    number = batch(world, "preference", "grade")
+    assert opened(world, number).status_code == 200
+    tasks = work(world, world.ann)
+    asked = {question: [one["key"] for one in task["criteria"]] for question, task in tasks.items()}
+    assert asked == {"When?": ["grade"], "Or else?": ["preference", "grade"]}
+    refused = say(world.ann, tasks["When?"]["id"], "sample", "preference", "A")
+    assert refused.json()["error"]["message"] == "This task doesn’t ask for “preference”."
+    units = client_of(world.alice).get(f"{API}units/?criterion=preference").json()["results"]
+    assert [one["sample_id"] for one in units] == ["p1"]
+    page = as_user(world.alice).get(f"/p/desk/batches/{number}/").content.decode()
+    assert "Skipped for samples that lack an answer: Preference (1)." in page
+
+    known = [{"sample_id": "a1", "unit": "sample", "criterion": "preference", "value": "A"}]
+    (problem,) = client_of(world.alice).post(f"{API}gold/", known, format="json").json()["problems"]
+    assert problem["message"] == "“preference” compares two answers, but this sample doesn’t have two."
+    (error,) = send(world, [{**known[0], "rater": "r"}], kind="labels").json()["errors"]
+    assert error["message"] == "“preference” compares two answers; the sample has not."
 
 
 # What is said about them
