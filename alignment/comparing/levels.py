@@ -114,8 +114,9 @@ def compare_versions(
     The error sums what each group moves, over both versions of a difference, all its questions, and both samples of a
     level: questions are shared, so that variances of levels don't add up. It is that of drawing the labelled from the
     questions and these from others like them (``Design.standard_error``). Where people's value lies between bounds, the
-    figure is the middle, and the interval goes from the lower end with the least values to the upper end with the most:
-    in a difference, of one version the least and of the other the most.
+    figure is the middle, and the interval goes from the lower end with the least values to the upper end with the most,
+    each with the error that the figure has with these values: in a difference, of one version the least and of the
+    other the most.
 
     Intervals of differences are t's, cut at -1 and 1. For the labels' part t has one degree of freedom less than groups
     that make it up: 1/(Σψ⁴/(Σψ²)² - 1/G) of what G labelled groups move within their strata, about the number of those
@@ -126,6 +127,9 @@ def compare_versions(
     up, where that is fewer than five. What it may have been missed to err by takes no more than labels alone.
     Intervals of levels are those of a share with one more labelled group, as heavy, on which people and judge differ as
     far as they can (``Case.with_one_more``).
+
+    Groups are drawn whatever their size. Where few of them hold a large share of the questions, and differ from the
+    others, intervals of draws without them miss (docs/decisions/0052-comparing-versions.md).
 
     ``level`` is that of levels; ``comparison_level`` that of differences, by default the same: with k comparisons that
     are to hold together 1 - (1 - level)/k (Bonferroni). Simulated coverage: bench/promises/comparisons.py.
@@ -182,30 +186,36 @@ class _Samples:
 
 
 @dataclass(frozen=True, eq=False, slots=True)
+class _End:
+    """A mean with one value of each response. ``moved``, shape (parts,): what each part moves of it. ``reach``: how far
+    below and above it one more response may lie."""
+
+    value: float
+    moved: Floats
+    reach: tuple[float, float]
+
+
+@dataclass(frozen=True, eq=False, slots=True)
 class _Mean:
     """A mean before it has an interval.
 
-    ``low`` and ``high``: with people's least and most values. ``moved``, shape (parts,): what each part moves of their
-    middle. It is of ``n`` responses and rests on the ``bearing`` parts; no group has more than the share ``heaviest``
-    of the weight. ``reach``: how far below and above it one more response may lie.
+    ``low`` and ``high``: with people's least and most values, one and the same where these are equal. It is of ``n``
+    responses and rests on the ``bearing`` parts; no group has more than the share ``heaviest`` of the weight.
     """
 
-    low: float
-    high: float
-    moved: Floats
+    low: _End
+    high: _End
     n: int
     bearing: Ints
     heaviest: float
-    reach: tuple[float, float]
 
 
 @dataclass(frozen=True, slots=True)
 class _Evidence:
-    """How surely a figure is known: from how many ``clusters``, with how many degrees of freedom, how many of them
-    differ from the others, if the variance is made up by such alone, and of how many that move alike it consists."""
+    """How surely a figure is known: with how many degrees of freedom, how many groups differ from the others, if the
+    variance is made up by such alone, and of how many that move alike it consists."""
 
     variance: Variance
-    clusters: int
     freedom: int
     differing: float
     consists: float
@@ -218,11 +228,10 @@ class _Evidence:
         # As if they were a small part of all there are.
         by_labels = replace(design, probability=np.zeros(moved.size)).standard_error(drawn) ** 2
         by_questions = max(0.0, design.standard_error(moved) ** 2 - by_labels)
-        clusters, strata = (renumbered(each[bearing])[0].size for each in (design.cluster, design.stratum))
+        clusters, strata = _clusters(design, bearing), renumbered(design.stratum[bearing])[0].size
         squares = design.by_cluster(design.within_strata(drawn)) ** 2
         return cls(
             variance=Variance(by_labels, by_questions),
-            clusters=clusters,
             freedom=max(1, min(bearing.size - strata, clusters - 1)),
             differing=differing(squares, clusters),
             consists=consisting(squares),
@@ -273,18 +282,17 @@ class _Version:
         return NOTHING_SCORED
 
 
+def _clusters(design: Design, bearing: Ints) -> int:
+    """How many groups a figure rests on."""
+    return int(renumbered(design.cluster[bearing])[0].size)
+
+
 def _raw(samples: _Samples, responses: Responses, scored: Bools) -> _Mean:
     n, mean = int(scored.sum()), float(responses.score[scored].mean())
     off = np.where(scored, responses.score - mean, 0.0) / n
-    return _Mean(
-        low=mean,
-        high=mean,
-        moved=samples.moved(off, np.zeros(scored.size)),
-        n=n,
-        bearing=renumbered(samples.whole[scored])[0],
-        heaviest=float(np.bincount(samples.whole[scored]).max()) / n,
-        reach=(mean, 1 - mean),
-    )
+    end = _End(mean, samples.moved(off, np.zeros(scored.size)), (mean, 1 - mean))
+    bearing = renumbered(samples.whole[scored])[0]
+    return _Mean(end, end, n, bearing, heaviest=float(np.bincount(samples.whole[scored]).max()) / n)
 
 
 def _corrected(
@@ -303,24 +311,24 @@ def _corrected(
         return weight * (values - mean(values)) / total
 
     least, most = (np.where(asked, each, 0.0) for each in (responses.least, responses.most))
-    middle = from_mean((least + most) / 2)
-    by_fold = _weights(middle, from_mean(off) - off / whole, responses.group, fold)
+    by_fold = _weights(from_mean((least + most) / 2), from_mean(off) - off / whole, responses.group, fold)
     helped = by_fold[fold[responses.group]] * off
     lacking = float(helped.sum()) / whole - mean(helped)
     of_whole = np.where(own, helped - helped.sum() / whole, 0.0) / whole
-    low, high = mean(least), mean(most)
-    # One more labelled response, of which the judge is as wrong as it can be.
-    apart, heaviest = (low + high) / 2 - mean(helped), float(by_fold.max())
-    reach = apart + heaviest * float(off.max()), 1 - apart - heaviest * float(off.min())
-    of_group = samples.design.by_cluster(samples.moved(np.zeros(own.size), weight))
+
+    def end(values: Floats) -> _End:
+        # One more labelled response, of which the judge is as wrong as it can be.
+        apart, heaviest = mean(values) - mean(helped), float(by_fold.max())
+        reach = apart + heaviest * float(off.max()), 1 - apart - heaviest * float(off.min())
+        return _End(mean(values) + lacking, samples.moved(of_whole, from_mean(values) - from_mean(helped)), reach)
+
+    low = end(least)
     found = _Mean(
-        low=low + lacking,
-        high=high + lacking,
-        moved=samples.moved(of_whole, middle - from_mean(helped)),
+        low=low,
+        high=end(most) if (least < most).any() else low,
         n=whole,
         bearing=renumbered(samples.drawn[asked])[0],
-        heaviest=float(of_group.max()) / total,
-        reach=reach,
+        heaviest=float(samples.design.by_cluster(samples.moved(np.zeros(own.size), weight)).max()) / total,
     )
     return found, float(by_fold.mean())
 
@@ -349,16 +357,22 @@ def _level(design: Design, version: _Version, level: float) -> VersionLevel:
 
 
 def _level_estimate(design: Design, mean: _Mean, name: str, level: float) -> Estimate:
-    evidence = _Evidence.of(design, mean.moved, mean.bearing)
-    case = Case(Plan("jackknife", None, level), name, mean.n, evidence.clusters, (0.0, 1.0))
-    low, value, high = (min(max(each, 0.0), 1.0) for each in (mean.low, (mean.low + mean.high) / 2, mean.high))
-    if case.plan.refusal(evidence.clusters) is not None:
+    clusters, value = _clusters(design, mean.bearing), min(max((mean.low.value + mean.high.value) / 2, 0.0), 1.0)
+    case = Case(Plan("jackknife", None, level), name, mean.n, clusters, (0.0, 1.0))
+    if case.plan.refusal(clusters) is not None:
         return case.without_interval(value)
     share = mean.heaviest / (1 + mean.heaviest)
-    steps = share * mean.reach[0], share * mean.reach[1]
     method = f"{name}; Clopper-Pearson, one more group"
-    ends = [case.with_one_more(each, evidence.variance.error, steps, evidence.freedom, method) for each in (low, high)]
-    return replace(ends[1], value=value, low=ends[0].low)
+
+    def estimate(end: _End) -> Estimate:
+        evidence = _Evidence.of(design, end.moved, mean.bearing)
+        steps = share * end.reach[0], share * end.reach[1]
+        at = min(max(end.value, 0.0), 1.0)
+        return case.with_one_more(at, evidence.variance.error, steps, evidence.freedom, method)
+
+    high = estimate(mean.high)
+    low = high if mean.low is mean.high else estimate(mean.low)
+    return replace(high, value=value, low=low.low)
 
 
 def _difference(design: Design, versions: Sequence[_Version], a: int, b: int, level: float) -> VersionDifference:
@@ -382,25 +396,24 @@ def _difference(design: Design, versions: Sequence[_Version], a: int, b: int, le
 
 
 @dataclass(frozen=True, eq=False, slots=True)
-class _Between:
-    """The difference of two means before it has an interval: of the ``other`` less the ``one``."""
+class _Apart:
+    """One end of the difference of two means: ``value``, and how far beyond it one more group may lead."""
 
-    one: _Mean
-    other: _Mean
+    value: float
     evidence: _Evidence
+    heaviest: float
+    reach: tuple[float, float]
 
     @classmethod
-    def of(cls, design: Design, one: _Mean | None, other: _Mean | None) -> Self | None:
-        if one is None or other is None:
-            return None
-        bearing = np.union1d(one.bearing, other.bearing)
-        return cls(one, other, _Evidence.of(design, other.moved - one.moved, bearing))
+    def of(cls, design: Design, bearing: Ints, heaviest: float, one: _End, other: _End) -> Self:
+        """Of the ``other`` less the ``one``."""
+        evidence = _Evidence.of(design, other.moved - one.moved, bearing)
+        reach = other.reach[0] + one.reach[1], other.reach[1] + one.reach[0]
+        return cls(other.value - one.value, evidence, heaviest, reach)
 
     def few(self, people: Self | None) -> Few:
         differ = self.evidence.differing if people is None else self.evidence.differing_beside(people.evidence)
-        one, other = self.one, self.other
-        reach = other.reach[0] + one.reach[1], other.reach[1] + one.reach[0]
-        return Few(differ, self.evidence.freedom, max(one.heaviest, other.heaviest), reach)
+        return Few(differ, self.evidence.freedom, self.heaviest, self.reach)
 
     def by_labels(self, level: float, people: Self | None) -> tuple[float, float]:
         """How far the labels' part goes below and above. What the judge may have been missed to err by takes no more
@@ -408,18 +421,45 @@ class _Between:
         most = math.inf if people is None else max(people.by_labels(level, None))
         return self.few(people).half_widths(math.sqrt(self.evidence.variance.by_labels), level, most)
 
+    def variance(self, level: float, people: Self | None, *, above: bool) -> Variance:
+        """By which the interval goes from here."""
+        t = t_quantile(self.evidence.freedom, level)
+        return replace(self.evidence.variance, by_labels=(self.by_labels(level, people)[above] / t) ** 2)
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class _Between:
+    """The difference of two means before it has an interval: least, and most, one and the same where all is settled."""
+
+    low: _Apart
+    high: _Apart
+    n: int
+    clusters: int
+
+    @classmethod
+    def of(cls, design: Design, one: _Mean | None, other: _Mean | None) -> Self | None:
+        if one is None or other is None:
+            return None
+        bearing, heaviest = np.union1d(one.bearing, other.bearing), max(one.heaviest, other.heaviest)
+        low = _Apart.of(design, bearing, heaviest, one.high, other.low)
+        is_settled = one.low is one.high and other.low is other.high
+        high = low if is_settled else _Apart.of(design, bearing, heaviest, one.low, other.high)
+        return cls(low, high, one.n + other.n, _clusters(design, bearing))
+
     def estimate(self, name: str, level: float, people: Self | None) -> tuple[Estimate, Variance | None]:
         """With the variance that its interval has. ``people``: the same by labels alone, of a figure that a judge has a
         part in."""
-        one, other, evidence = self.one, self.other, self.evidence
-        case = Case(Plan("jackknife", None, level), name, one.n + other.n, evidence.clusters, (-1.0, 1.0))
-        ends = other.low - one.high, other.high - one.low
+        case = Case(Plan("jackknife", None, level), name, self.n, self.clusters, (-1.0, 1.0))
+        ends = self.low.value, self.high.value
         low, value, high = (min(max(each, -1.0), 1.0) for each in (ends[0], sum(ends) / 2, ends[1]))
-        if case.plan.refusal(evidence.clusters) is not None:
+        if case.plan.refusal(self.clusters) is not None:
             return case.without_interval(value), None
-        t = t_quantile(evidence.freedom, level)
-        below, above = (replace(evidence.variance, by_labels=(each / t) ** 2) for each in self.by_labels(level, people))
-        method = f"{name}; influence functions by group, t with {self.few(people).df:.4g} df for labels"
+        of_low, of_high = (None, None) if people is None else (people.low, people.high)
+        below = self.low.variance(level, of_low, above=False)
+        above = self.high.variance(level, of_high, above=True)
+        t = t_quantile(self.low.evidence.freedom, level)
+        df = min(self.low.few(of_low).df, self.high.few(of_high).df)
+        method = f"{name}; influence functions by group, t with {df:.4g} df for labels"
         ends = max(low - t * below.error, -1.0), min(high + t * above.error, 1.0)
-        wider = below if below.by_labels > above.by_labels else above
+        wider = below if below.error > above.error else above
         return Estimate(value, *ends, level, case.n, case.clusters, method), wider

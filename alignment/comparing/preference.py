@@ -44,8 +44,10 @@ def preference_figures(shown: SideBySide, *, level: float = 0.95, seed: int = 0)
 
     win_rate: the share of questions in which b's answer is preferred, ties counting half. difference: that less a's win
     rate, which is how much more often b's answer is preferred than a's; it is concluded from as from any metric that
-    people decide, with a margin of 0, at ``level``. A pair of which nothing is settled lies between the two. Of a
-    question that was shown in both orders the mean counts.
+    people decide, with a margin of 0, at ``level``, and the win rate's interval is half of its. A pair of which nothing
+    is settled lies between the two. Of a question that was shown in both orders the mean counts. ``sequential`` is of
+    what these annotators say of these pairs, as they stood: their position, and what else they would say another time,
+    is no part of it.
 
     counts: of the drawn questions, how many prefer b, neither (also where the two orders disagree) and a, and of how
     many that is open. first: of the settled pairs, the share in which the answer that stood first is preferred, ties
@@ -82,7 +84,7 @@ def preference_figures(shown: SideBySide, *, level: float = 0.95, seed: int = 0)
         "b": shown.b,
         "questions": int(group.size),
         **{name: level_of_b[name] for name in ("drawn", "labelled", "unresolved")},
-        "win_rate": level_of_b["people"],
+        "win_rate": _of_difference(difference["people"]),
         "difference": difference["people"],
         **{name: difference[name] for name in ("sequential", "verdict", "reason", "needed")},
         "counts": {name: int((drawn & ~is_open & rows).sum()) for name, rows in counts.items()}
@@ -116,6 +118,13 @@ def _as_metric(shown: SideBySide, least: Floats, most: Floats, said: Bools, leve
         undefined=[False] * (2 * n),
     )
     return metric_figures(asked, [metric], Rule(_NAME, 0.0, {}, level), seed=seed)[0]
+
+
+def _of_difference(difference: dict[str, Any]) -> dict[str, Any]:
+    """The win rate: with that of the other version it adds up to 1."""
+    ends = ((name, difference[name]) for name in ("value", "low", "high"))
+    halved = {name: None if end is None else (1 + end) / 2 for name, end in ends}
+    return {**difference, **halved, "method": f"(1 + d)/2, d: {difference['method']}"}
 
 
 def _first(shown: SideBySide, group: Ints, prefer: Floats, settled: Bools, level: float) -> dict[str, Any] | None:

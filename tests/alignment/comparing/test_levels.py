@@ -156,27 +156,26 @@ def test_a_version_without_some_responses_and_a_missing_score():
 
 
 def test_unresolved_values_are_bounds():
+    """Each end is that of people's least, or most, values, with the error that the figure has with these."""
     values = np.tile([[1.0, 0.0, 1.0, 0.0], [1.0, 1.0, 0.5, 1.0]], 10)
     spread = np.zeros(values.shape)
     spread[1, 2] = 0.5
     found = compared(responses(values, spread=spread, chance=0.5))
-    whole = compared(responses(values, chance=0.5))
+    least, most = (compared(responses(values + sign * spread, chance=0.5)) for sign in (-1, 1))
     assert [one.unresolved for one in found.levels] == [0, 1]
     assert found.differences[0].unresolved == pytest.approx(1 / 80)
-    for one, other in (
-        (found.levels[1].figure.people, whole.levels[1].figure.people),
-        (found.differences[0].figure.people, whole.differences[0].figure.people),
-    ):
-        assert one.value == pytest.approx(other.value)
-        assert one.low == pytest.approx(other.low - 0.0125, abs=2e-3)
-        assert one.high == pytest.approx(other.high + 0.0125, abs=2e-3)
+    for of in (lambda one: one.levels[1].figure.people, lambda one: one.differences[0].figure.people):
+        assert of(found).value == pytest.approx((of(least).value + of(most).value) / 2)
+        assert (of(found).low, of(found).high) == pytest.approx((of(least).low, of(most).high))
     # A's least and most stand against B's most and least.
     spread[0, 1] = 0.5
     values = np.where(spread > 0, 0.5, values)
-    apart, plain = (
-        compared(responses(values, spread=wide, chance=0.5)).differences[0].figure.people for wide in (spread, 0)
+    apart = compared(responses(values, spread=spread, chance=0.5)).differences[0].figure.people
+    ends = np.array([[1], [-1]]) * spread
+    least, most = (
+        compared(responses(values + sign * ends, chance=0.5)).differences[0].figure.people for sign in (1, -1)
     )
-    assert _ends(apart) == pytest.approx((plain.value, plain.low - 0.025, plain.high + 0.025))
+    assert (apart.low, apart.high) == pytest.approx((least.low, most.high))
 
 
 def test_the_order_of_rows_does_not_matter():

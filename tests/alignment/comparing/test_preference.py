@@ -94,6 +94,30 @@ def test_its_intervals_hold(wins: float, ties: float, drawn: int) -> None:
     assert all(at_least(int(each), WORLDS, 0.95) for each in held)
 
 
+def test_the_win_rate_and_the_difference_say_the_same() -> None:
+    """Once the win rate had an interval of its own, which held a half where the difference said better."""
+    for prefer in ([1.0] * 5 + [0.5] * 5, [1.0] * 20 + [0.5] * 14 + [0.0] * 6):
+        found = preference_figures(shown(prefer))
+        assert found["verdict"] == "better"
+        for end in ("value", "low", "high"):
+            assert found["win_rate"][end] == pytest.approx((1 + found["difference"][end]) / 2)
+        assert found["win_rate"]["low"] > 0.5
+
+
+@pytest.mark.parametrize(("wins", "ties", "open_", "drawn"), [(350, 0, 150, 40), (45, 910, 45, 80)])
+def test_what_nobody_could_settle_may_be_against_it(wins: int, ties: int, open_: int, drawn: int) -> None:
+    """Both ends once had the error of the middle: with 3 in 10 pairs open, the lower one missed in a fifth of draws."""
+    rng, n = np.random.default_rng(11), wins + ties + open_
+    least, missed = (wins - open_) / n, 0
+    for _ in range(WORLDS):
+        prefer = rng.permutation(np.repeat([1, 0.5, np.nan], [wins, ties, open_]))
+        asked = np.arange(n) < drawn
+        found = preference_figures(shown(prefer[asked], question=range(drawn), group=range(n), given=[np.nan] * n,
+                                         drawn=asked, closed=asked))  # fmt: skip
+        missed += found["difference"]["low"] > least
+    assert at_least(WORLDS - missed, WORLDS, 0.975)
+
+
 def test_who_takes_the_first_favours_neither_version() -> None:
     """Of equal versions, half of the time the first is taken whatever it says: the win rate stays .5, and it shows."""
     rng = np.random.default_rng(9)
