@@ -13,12 +13,13 @@ doesn't declare are of that, and so are the ones it declares with `Of`, which ad
 
 from __future__ import annotations
 
+import uuid
 from collections.abc import Callable, Collection, Mapping, Sequence
 from copy import deepcopy
 from datetime import date, datetime
 from decimal import Decimal
 from types import UnionType
-from typing import Any, ClassVar, get_args, get_origin, get_type_hints
+from typing import Any, ClassVar, cast, get_args, get_origin, get_type_hints
 
 from django.db import models
 from django.utils.translation import gettext_lazy as _
@@ -182,6 +183,36 @@ class Keyed(Checked, s.DictField):
 class Listed(Checked, s.ListField):
     def accepts(self, value: Any) -> bool:
         return isinstance(value, list) and all(isinstance(one, self.of) for one in value)
+
+
+class Key(Checked, s.UUIDField):
+    code = "bad_key"
+    says = "%(field)s: a UUID."
+
+    def to_internal_value(self, value: Any) -> uuid.UUID:
+        try:
+            return uuid.UUID(value)
+        except (AttributeError, TypeError, ValueError):
+            raise self.refused() from None
+
+
+class Several(Checked, s.ListField):
+    """Of a Shape; what is wrong with one of them says with which."""
+
+    code = "bad_list"
+    says = "%(field)s: write a list."
+
+    def to_internal_value(self, value: Any) -> list[dict[str, Any]]:
+        if not isinstance(value, list):
+            raise self.refused()
+        taken = []
+        for number, one in enumerate(value, 1):
+            try:
+                taken.append(cast("Shape", self.child).take(one))
+            except Invalid as error:
+                error.message = f"{self.field_name}: {number}. {error.message}"
+                raise
+        return taken
 
 
 class Names(Listed):

@@ -13,7 +13,7 @@ from annotate.api import tasks_serializers as shapes
 from annotate.api.base import ProjectAPIView, StrictAPIView, expected_revision, idempotency_key
 from annotate.api.schema import IDEMPOTENCY_KEY, IF_MATCH, answers
 from annotate.api.serializers import Nothing, whole_number
-from annotate.core.bodies import KIB
+from annotate.core.bodies import SEVERAL_LABELS
 from annotate.core.errors import Refusal
 from annotate.core.permissions import may
 from annotate.labels.gold_read import feedback_after
@@ -21,7 +21,16 @@ from annotate.models import Flag, Project, Task, User
 from annotate.projects.read import one_batch, people_of, person_of
 from annotate.samples.flags import raise_flag, resolve_flag
 from annotate.samples.read import Flags
-from annotate.tasks.labelling import Finished, LabelInput, keep_task, known_task_ids, save_label, skip_task, submit_task
+from annotate.tasks.label_changes import LabelChange, LabelInput
+from annotate.tasks.labelling import (
+    Finished,
+    keep_task,
+    known_task_ids,
+    save_label,
+    save_labels,
+    skip_task,
+    submit_task,
+)
 from annotate.tasks.read import ShownTasks, next_task, own_task, tasks_of, work_progress
 from annotate.tasks.task_queue import take_following, take_task
 from annotate.tasks.write import hand_on_tasks, reassign_tasks, release_task, reopen_task, return_task
@@ -147,7 +156,7 @@ class TaskView(StrictAPIView):
 
 
 class TaskLabelsView(StrictAPIView):
-    body_bytes = 64 * KIB
+    body_bytes = SEVERAL_LABELS
 
     @answers(shapes.Label, takes=shapes.LabelSaving, headers=[IF_MATCH, IDEMPOTENCY_KEY])
     def put(self, request: Request, data: dict[str, Any], task_id: int) -> Response:
@@ -166,19 +175,40 @@ class TaskLabelsView(StrictAPIView):
         )
         return Response(shapes.Label.show(saved), headers={"ETag": f'"{saved["revision"]}"'})
 
+    @answers(shapes.SavedLabels, takes=shapes.LabelsSaving)
+    def post(self, request: Request, data: dict[str, Any], task_id: int) -> dict[str, Any]:
+        """Saves several labels: all of them or none.
+
+        Each with the `revision` that you saw and a `key` of its own, as the headers of one label have them. Repeating
+        it changes nothing. Refused (422) with `problems`: what is wrong with which; `stale`: it was changed elsewhere.
+        """
+        return {"labels": save_labels(actor=self.user, task_id=task_id, changes=_changes(data["labels"]))}
+
+
+def _changes(labels: list[dict[str, Any]]) -> list[LabelChange]:
+    return [LabelChange(seen=said.pop("revision"), key=said.pop("key"), said=LabelInput(**said)) for said in labels]
+
 
 class TaskSubmitView(StrictAPIView):
+    body_bytes = SEVERAL_LABELS
+
     @answers(shapes.Finished, takes=shapes.Submission, conflict=True)
     def post(self, request: Request, data: dict[str, Any], task_id: int) -> dict[str, Any]:
         """Submits a complete task.
 
         Refused (422, with the list in `missing`) while a required label is missing. Repeating it changes nothing.
+        `labels` that are not saved yet are saved with it, as several are (`POST …/labels/`), or all is refused.
         `next` is the task to fetch in advance: the first open one of the same batch that is not in `exclude`, taken
         from its queue if need be.
         `feedback` holds known answers, where the batch shows them.
         """
         held = known_task_ids(data.get("exclude", []))
-        task = submit_task(actor=self.user, task_id=task_id, active_seconds=data.get("active_seconds"))
+        task = submit_task(
+            actor=self.user,
+            task_id=task_id,
+            active_seconds=data.get("active_seconds"),
+            changes=_changes(data.get("labels", [])),
+        )
         return _finished(self.user, task, held)
 
 

@@ -11,11 +11,13 @@ from annotate.api.samples_serializers import Claim, Context
 from annotate.api.serializers import (
     Choice,
     FreeObject,
+    Key,
     Listed,
     Names,
     Numbers,
     Of,
     Page,
+    Several,
     Shape,
     Stored,
     Text,
@@ -48,10 +50,24 @@ class LabelSaving(Shape, required="unit criterion value"):
     )
 
 
+# One of several labels that are saved at once.
+class LabelChanging(LabelSaving, required="unit criterion value revision key"):
+    revision = Whole(help_text="The one that you saw; 0: none yet.")
+    key = Key(help_text="A UUID of your own for this change.")
+
+
+class LabelsSaving(Shape):
+    labels = Several(child=LabelChanging(), help_text="Of different units or criteria.")
+
+
 class Label(Shape, of=models.Label, shows="unit criterion value cant_tell comment evidence revision"):
     criterion = s.CharField()
     value = Value(allow_null=True)
     evidence = Evidence(many=True)
+
+
+class SavedLabels(Shape):
+    labels = Label(many=True)
 
 
 class TaskLabel(Label, shows="unit criterion value cant_tell comment evidence active_ms revision"):
@@ -182,12 +198,16 @@ class OneTask(Shape):
     task = Task()
 
 
-class Submission(Shape, required=""):
+class Finishing(Shape, required=""):
     active_seconds = s.IntegerField()
     exclude = s.ListField(child=s.IntegerField(), help_text="Tasks you hold already; at most 50.")
 
 
-class Skipping(Submission):
+class Submission(Finishing, required=""):
+    labels = Several(child=LabelChanging(), help_text="Labels to save before.")
+
+
+class Skipping(Finishing):
     reason = s.CharField()
 
 

@@ -13,6 +13,8 @@ KIB, MIB = 1 << 10, 1 << 20
 USUAL = 3 * MIB
 # Of what carries many rows: samples that are pushed, lists of samples, known answers, scores.
 MANY_ROWS = 16 * MIB
+# What was said of a task since its last save.
+SEVERAL_LABELS = 256 * KIB
 # Around a file: the other fields of its form.
 _FORM = 1 * MIB
 # A value of JSON takes far more memory than text: so many bytes of the limit go with each.

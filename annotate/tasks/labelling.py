@@ -4,8 +4,7 @@ task's state."""
 from __future__ import annotations
 
 import uuid
-from collections.abc import Collection
-from contextlib import nullcontext
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -14,46 +13,27 @@ from django.db import IntegrityError, connection, transaction
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from annotate.core.errors import Conflict, Invalid, Stale, key_reused
+from annotate.core.errors import Conflict, Invalid
 from annotate.core.permissions import no_such_task
-from annotate.core.scales import normalise, require_changed
-from annotate.core.spans import check_evidence
-from annotate.core.texts import MAX_COMMENT, is_storable, words_or_raise
-from annotate.core.units import LISTED_KINDS, parse_unit
+from annotate.core.texts import words_or_raise
+from annotate.core.units import LISTED_KINDS
 from annotate.labels.consensus import settle_samples
-from annotate.models import LabelEvent, Sample, User
+from annotate.models import User
 from annotate.models.batch import BatchStatus, Purpose, Strategy, TaskStatus
 from annotate.qualification.results import finish_test
-from annotate.tasks.sql import AskedCriterion, TaskRow, finish_task, read_task, write_label
+from annotate.tasks.label_changes import (
+    MAX_ACTIVE_SECONDS,
+    LabelChange,
+    LabelInput,
+    check_changes,
+    labels_named,
+    used_keys,
+)
+from annotate.tasks.sql import NewRevision, TaskRow, finish_task, read_task, write_labels
 from annotate.tasks.task_queue import put_back, renew_lease
 
-# A page left open overnight is not a day of work.
-MAX_ACTIVE_SECONDS = 24 * 3600
-MAX_ACTIVE_MS = MAX_ACTIVE_SECONDS * 1000
-# What a label says; the rest is where it says it.
-_SAID = ("value", "cant_tell", "comment", "evidence")
 # Each try that fails means that another request of the same person succeeded, so a few are plenty.
 _TRIES = 5
-
-
-@dataclass(frozen=True)
-class LabelInput:
-    """What a person said about one unit. `value` None takes the choice back and keeps the comment.
-
-    cant_tell: why no value can be given; "" when one can. Stands in the place of a value.
-    active_ms: the browser's running total for this label.
-    guideline_version: of the guidelines that the person was shown; None: nobody knows.
-    """
-
-    unit: str
-    criterion: str
-    value: Any
-    comment: str = ""
-    evidence: Any = ()
-    active_seconds: int | None = None
-    cant_tell: Any = ""
-    active_ms: int | None = None
-    guideline_version: Any = None
 
 
 @dataclass(frozen=True)
@@ -78,82 +58,53 @@ def save_label(
     Raises Http404 (not the actor's task), Conflict (task or batch no longer open), Invalid (what was said makes no
     sense here), Stale (the label was saved elsewhere in between; carries both versions).
     """
-    unit, key = _text(said.unit, "unit"), _text(said.criterion, "criterion")
-    comment = _check_comment(said.comment)
-    cant_tell = _check_cant_tell(said.cant_tell)
-    active_seconds = _check_active_seconds(said.active_seconds)
-    active_ms = _check_active_ms(said.active_ms)
-    key_known = False
+    change = LabelChange(said, expected_revision, idempotency_key)
+    (saved,) = save_labels(actor=actor, task_id=task_id, changes=[change])
+    return saved
+
+
+def save_labels(*, actor: User, task_id: int, changes: Sequence[LabelChange]) -> list[dict[str, Any]]:
+    """As `save_label` for several labels of a task: all of them or none. Raises Invalid with `problems` where one of
+    several can't be stored."""
+    named, seconds = labels_named(changes), _active_seconds(one.said.active_seconds for one in changes)
+    used: set[uuid.UUID] = set()
     for _attempt in range(_TRIES):
-        task = own_row(actor, task_id, unit=unit, criterion=key, with_contexts=bool(said.evidence))
-        criterion = asked_criterion(task, unit, key)
-        guideline_version = _check_guideline_version(said.guideline_version, task.guideline_version)
-        value = None if said.value is None else normalise(criterion, said.value)
-        if criterion.prefill and value is not None:
-            require_changed(criterion, value, Sample.objects.values_list("answer", flat=True).get(pk=task.sample_id))
-        _require_one_answer(criterion, value, cant_tell)
-        saved = {
-            "unit": unit,
-            "criterion": key,
-            "value": value,
-            "cant_tell": cant_tell,
-            "comment": comment,
-            "evidence": check_evidence(list(said.evidence), task.contexts or []),
-        }
-        if expected_revision != (task.label.revision if task.label else 0):
-            return _repeated_or_stale(task, saved, idempotency_key)
+        task = own_row(actor, task_id, **named)
+        checked = check_changes(task, changes, used)
+        if not checked.new:
+            return checked.labels
         # Only now: a repeated request gets its first reply even when the task was submitted since.
         require_open(task)
-        if key_known:
-            raise key_reused()
-        # A statement is a transaction of its own, and needs no BEGIN and COMMIT around it: two round trips fewer for
-        # every choice. Inside a caller's transaction it needs a savepoint, so that its failure is not theirs.
-        savepoint = transaction.atomic() if connection.in_atomic_block else nullcontext()
         try:
-            with savepoint:
-                revision = write_label(
-                    task=task,
-                    actor_id=actor.pk,
-                    criterion_id=criterion.id,
-                    saved=saved,
-                    active_seconds=active_seconds,
-                    active_ms=active_ms,
-                    guideline_version=guideline_version,
-                    key=idempotency_key,
-                )
+            if _write(actor, task, checked.new, seconds):
+                return checked.labels
         except IntegrityError:
-            # The label was made, or the key used, in between or long ago; the next try sees which.
-            key_known = LabelEvent.objects.filter(idempotency_key=idempotency_key).exists()
-            continue
-        if revision is not None:
-            return {**saved, "revision": revision}
+            # A key was used, in between or long ago; the next try sees which.
+            used = used_keys(changes)
     raise Conflict("busy", _("This label is being changed elsewhere. Try again."))
 
 
-def _repeated_or_stale(task: TaskRow, saved: dict[str, Any], idempotency_key: uuid.UUID) -> dict[str, Any]:
-    event = LabelEvent.objects.filter(idempotency_key=idempotency_key).first()
-    if event is None:
-        current = None
-        if task.label is not None:
-            current = {**saved, **{name: getattr(task.label, name) for name in (*_SAID, "revision")}}
-        raise Stale(
-            "stale",
-            _("This label was changed elsewhere."),
-            current=current,
-            yours={name: saved[name] for name in _SAID},
-        )
-    same = all(getattr(event, name) == saved[name] for name in _SAID)
-    if task.label is None or event.label_id != task.label.id or not same:
-        raise key_reused()
-    return {**saved, "revision": event.revision}
+def _write(actor: User, task: TaskRow, new: Sequence[NewRevision], seconds: int) -> bool:
+    """All of them or none."""
+    # A statement is a transaction of its own, and needs no BEGIN and COMMIT around it: two round trips fewer for
+    # every choice. Inside a caller's transaction it needs a savepoint, so that its failure is not theirs.
+    if len(new) == 1 and not connection.in_atomic_block:
+        return write_labels(task=task, actor_id=actor.pk, said=new, active_seconds=seconds)
+    with transaction.atomic():
+        if written := write_labels(task=task, actor_id=actor.pk, said=new, active_seconds=seconds):
+            return written
+        transaction.set_rollback(True)
+    return False
 
 
-def submit_task(*, actor: User, task_id: int, active_seconds: int | None = None) -> Finished:
-    """Submits a complete task. Repeating it changes nothing.
+def submit_task(
+    *, actor: User, task_id: int, active_seconds: int | None = None, changes: Sequence[LabelChange] = ()
+) -> Finished:
+    """Submits a complete task. Repeating it changes nothing. changes: labels to save before, in the same transaction.
 
-    Raises Invalid `incomplete` with the list of what is missing.
+    Raises Invalid `incomplete` with the list of what is missing; else as `save_labels`.
     """
-    return _finish(actor, task_id, TaskStatus.SUBMITTED, active_seconds)
+    return _finish(actor, task_id, TaskStatus.SUBMITTED, active_seconds, changes=changes)
 
 
 def skip_task(*, actor: User, task_id: int, reason: str, active_seconds: int | None = None) -> Finished:
@@ -163,37 +114,63 @@ def skip_task(*, actor: User, task_id: int, reason: str, active_seconds: int | N
 
 
 def _finish(
-    actor: User, task_id: int, status: TaskStatus, active_seconds: int | None, skip_reason: str = ""
+    actor: User,
+    task_id: int,
+    status: TaskStatus,
+    active_seconds: int | None,
+    skip_reason: str = "",
+    changes: Sequence[LabelChange] = (),
 ) -> Finished:
-    seconds = _check_active_seconds(active_seconds)
+    named = labels_named(changes)
+    seconds = _active_seconds([active_seconds, *(one.said.active_seconds for one in changes)])
     is_submitted = status == TaskStatus.SUBMITTED
+    used: set[uuid.UUID] = set()
     for _attempt in range(_TRIES):
-        task = own_row(actor, task_id, with_given=is_submitted)
+        task = own_row(actor, task_id, with_given=is_submitted, **named)
+        new = check_changes(task, changes, used).new
         shown = is_submitted and task.purpose == Purpose.GOLD and task.gold_feedback
-        if task.status == status:
+        if task.status == status and not new:
             return Finished(task.id, task.batch_id, status, shown)
         require_open(task)
-        missing = _missing(task) if is_submitted else []
+        given = _given(task, new) if is_submitted else None
+        missing = [] if given is None else _missing(task, given)
         if missing:
             sentence = ngettext("1 answer is still missing.", "%(n)d answers are still missing.", len(missing))
             raise Invalid("incomplete", sentence % {"n": len(missing)}, missing=missing)
-        if _finish_unchanged(actor, task, status, seconds, skip_reason):
-            return Finished(task.id, task.batch_id, status, shown)
+        try:
+            if _finish_unchanged(actor, task, status, seconds, skip_reason, new, given):
+                return Finished(task.id, task.batch_id, status, shown)
+        except IntegrityError:
+            used = used_keys(changes)
     raise Conflict("busy", _("This task is being changed elsewhere. Try again."))
 
 
-def _finish_unchanged(actor: User, task: TaskRow, status: TaskStatus, active_seconds: int, skip_reason: str) -> bool:
-    """Ends the task and, when it was the sample's last, works out the verdicts; when it was a test's last, its result.
-    False: it changed since it was read."""
+def _finish_unchanged(
+    actor: User,
+    task: TaskRow,
+    status: TaskStatus,
+    active_seconds: int,
+    skip_reason: str,
+    new: Sequence[NewRevision],
+    given: Collection[Any] | None,
+) -> bool:
+    """Saves the new labels and ends the task. When it was the sample's last, works out the verdicts; when it was a
+    test's last, its result. False: the task changed since it was read, and nothing was stored."""
     with transaction.atomic():
-        others_at_work = finish_task(
-            task=task,
-            actor_id=actor.pk,
-            status=status,
-            skip_reason=skip_reason,
-            active_seconds=active_seconds,
-        )
-        if others_at_work is not None and status == TaskStatus.SKIPPED and task.strategy == Strategy.PULL:
+        others_at_work = None
+        if not new or write_labels(task=task, actor_id=actor.pk, said=new, active_seconds=active_seconds):
+            others_at_work = finish_task(
+                task=task,
+                actor_id=actor.pk,
+                status=status,
+                skip_reason=skip_reason,
+                active_seconds=active_seconds,
+                given=None if given is None else len(given),
+            )
+        if others_at_work is None:
+            transaction.set_rollback(True)
+            return False
+        if status == TaskStatus.SKIPPED and task.strategy == Strategy.PULL:
             others_at_work += put_back(task.id)
         if others_at_work == 0 and task.purpose == Purpose.LABEL:
             settle_samples(
@@ -201,9 +178,9 @@ def _finish_unchanged(actor: User, task: TaskRow, status: TaskStatus, active_sec
                 needed={task.sample_id: task.overlap},
                 batch_id=task.batch_id,
             )
-        if others_at_work is not None and task.qualification_id is not None and not task.gold_feedback:
+        if task.qualification_id is not None and not task.gold_feedback:
             finish_test(qualification_id=task.qualification_id, user_id=actor.pk)
-    return others_at_work is not None
+    return True
 
 
 def own_row(actor: User, task_id: int, **wanted: Any) -> TaskRow:
@@ -237,97 +214,34 @@ def require_open_batch(task: TaskRow) -> None:
         )
 
 
-def asked_criterion(task: TaskRow, unit: str, key: str) -> AskedCriterion:
-    criterion = next((criterion for criterion in task.criteria if criterion.key == key), None)
-    if criterion is None:
-        raise Invalid("criterion_not_asked", _("This task doesn’t ask for “%(key)s”.") % {"key": key[:80]})
-    try:
-        kind, index = parse_unit(unit)
-    except ValueError as error:
-        raise Invalid("bad_unit", str(error)) from error
-    if kind != criterion.unit:
-        raise Invalid(
-            "wrong_unit",
-            _("“%(key)s” applies to each %(unit)s, not to %(given)s.")
-            % {"key": key, "unit": criterion.unit, "given": unit},
-        )
-    if index is not None and index not in task.unit_indices[kind]:
-        raise Invalid("unknown_unit", _("%(unit)s not found in this sample.") % {"unit": unit})
-    return criterion
+def _active_seconds(totals: Iterable[int | None]) -> int:
+    """The browser sends its running total; the largest counts."""
+    most = 0
+    for seconds in totals:
+        if seconds is None:
+            continue
+        if isinstance(seconds, bool) or not isinstance(seconds, int) or seconds < 0:
+            raise Invalid("bad_active_seconds", "active_seconds: a whole number from 0.")
+        most = max(most, min(seconds, MAX_ACTIVE_SECONDS))
+    return most
 
 
-def _text(value: Any, name: str) -> str:
-    if not is_storable(value):
-        raise Invalid("bad_text", f"{name}: write a text.")
-    return value
+def _given(task: TaskRow, new: Iterable[NewRevision]) -> set[tuple[str, int]]:
+    """(unit, criterion id) of every label that answers once the new ones are stored."""
+    given = set(task.given or ())
+    for one in new:
+        at = (one.unit, one.criterion.id)
+        given = given | {at} if one.answers else given - {at}
+    return given
 
 
-def _check_comment(comment: Any) -> str:
-    if not is_storable(comment):
-        raise Invalid("bad_comment", _("comment: must be text."))
-    if len(comment) > MAX_COMMENT:
-        raise Invalid(
-            "comment_too_long",
-            _("The comment has %(length)s characters. Shorten it to %(most)s.")
-            % {"length": len(comment), "most": MAX_COMMENT},
-        )
-    return comment
-
-
-def _check_cant_tell(reason: Any) -> str:
-    if not is_storable(reason):
-        raise Invalid("bad_cant_tell", _("cant_tell: must be text (the reason), or empty."))
-    if len(reason) > MAX_COMMENT:
-        raise Invalid(
-            "cant_tell_too_long",
-            _("The reason has %(n)d characters. Shorten it to %(most)d.") % {"n": len(reason), "most": MAX_COMMENT},
-        )
-    return reason.strip()
-
-
-def _require_one_answer(criterion: AskedCriterion, value: Any, cant_tell: str) -> None:
-    if cant_tell and value is not None:
-        raise Invalid("two_answers", _("Give either a value or “can’t tell”, not both."))
-    if cant_tell and not criterion.cant_tell:
-        raise Invalid("cant_tell_off", _("“%(key)s” doesn’t allow “can’t tell”.") % {"key": criterion.key})
-
-
-def _check_active_ms(milliseconds: Any) -> int | None:
-    """The browser sends its running total for the label, as it does for the task; a stored total is never lowered."""
-    if milliseconds is None:
-        return None
-    if isinstance(milliseconds, bool) or not isinstance(milliseconds, int) or milliseconds < 0:
-        raise Invalid("bad_active_ms", _("active_ms: must be a whole number, at least 0."))
-    return min(milliseconds, MAX_ACTIVE_MS)
-
-
-def _check_guideline_version(number: Any, newest: int | None) -> int | None:
-    if number is None:
-        return None
-    if isinstance(number, bool) or not isinstance(number, int) or not 1 <= number <= (newest or 0):
-        raise Invalid(
-            "bad_guideline_version",
-            _("guideline_version: there are versions 1 to %(newest)d, or leave it out.") % {"newest": newest or 0},
-        )
-    return number
-
-
-def _check_active_seconds(seconds: Any) -> int:
-    if seconds is None:
-        return 0
-    if isinstance(seconds, bool) or not isinstance(seconds, int) or seconds < 0:
-        raise Invalid("bad_active_seconds", "active_seconds: a whole number from 0.")
-    return min(seconds, MAX_ACTIVE_SECONDS)
-
-
-def _missing(task: TaskRow) -> list[dict[str, str]]:
-    assert task.given is not None
+def _missing(task: TaskRow, given: Collection[tuple[str, int]]) -> list[dict[str, str]]:
     return [
         {"unit": unit, "criterion": criterion.key}
         for criterion in task.criteria
         if criterion.required
         for unit in _units(task, criterion.unit)
-        if (unit, criterion.id) not in task.given
+        if (unit, criterion.id) not in given
     ]
 
 

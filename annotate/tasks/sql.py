@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -83,7 +83,8 @@ class TaskRow:
     # (unit, criterion id) of every label that answers: by a value, or by saying that none can be given. None when not
     # asked for.
     given: set[tuple[str, int]] | None
-    label: StoredLabel | None
+    # Those of the (unit, criterion key) that were asked for.
+    labels: dict[tuple[str, str], StoredLabel]
     # The newest version of the project's guidelines; None: there is none.
     guideline_version: int | None
     # Of a round: whose training or test it is.
@@ -103,11 +104,13 @@ _READ_TASK = f"""
            CASE WHEN %(with_given)s THEN
              (SELECT coalesce(jsonb_agg(jsonb_build_array(l.unit, l.criterion_id)), '[]')
                 FROM annotate_label l WHERE l.task_id = t.id AND {ANSWERED}) END,
-           (SELECT jsonb_build_array(l.id, l.value, l.cant_tell, l.comment, l.evidence, l.revision)
-              FROM annotate_label l JOIN annotate_criterion c ON c.id = l.criterion_id
+           (SELECT jsonb_agg(jsonb_build_array(l.unit, c.key, l.id, l.value, l.cant_tell, l.comment, l.evidence,
+                                            l.revision))
+              FROM unnest(%(units)s::text[], %(keys)s::text[]) AS of (unit, key)
+              JOIN annotate_label l ON l.task_id = t.id AND l.unit = of.unit
+              JOIN annotate_criterion c ON c.id = l.criterion_id AND c.key = of.key
               -- A label carried over to a later version lies in the same task.
-              JOIN annotate_batchcriterion bc ON bc.batch_id = t.batch_id AND bc.criterion_id = c.id
-             WHERE l.task_id = t.id AND l.unit = %(unit)s AND c.key = %(criterion)s),
+              JOIN annotate_batchcriterion bc ON bc.batch_id = t.batch_id AND bc.criterion_id = c.id),
            (SELECT max(g.number) FROM annotate_guidelineversion g WHERE g.project_id = b.project_id),
            b.qualification_id
       FROM annotate_task t
@@ -125,27 +128,26 @@ def read_task(
     *,
     annotator_id: int,
     task_id: int,
-    unit: str = "",
-    criterion: str = "",
+    labels: Collection[tuple[str, str]] = (),
     with_contexts: bool = False,
     with_given: bool = False,
 ) -> TaskRow | None:
-    """The annotator's own task, or None. `unit` and `criterion` name the label to bring along."""
+    """The annotator's own task, or None. labels: (unit, criterion key) of those to bring along."""
     row = fetch_one(
         _READ_TASK,
         {
             "task": task_id,
             "annotator": annotator_id,
             "draft": BatchStatus.DRAFT.value,
-            "unit": unit,
-            "criterion": criterion,
+            "units": [unit for unit, _key in labels],
+            "keys": [key for _unit, key in labels],
             "with_contexts": with_contexts,
             "with_given": with_given,
         },
     )
     if row is None:
         return None
-    contexts, criteria, given, label = (None if text is None else json.loads(text) for text in row[15:19])
+    contexts, criteria, given, stored = (None if text is None else json.loads(text) for text in row[15:19])
     _, status, sample_id, batch_id, batch_name, batch_status, purpose, gold_feedback, strategy = row[:9]
     overlap, rater_id = row[9:11]
     return TaskRow(
@@ -164,24 +166,63 @@ def read_task(
         contexts=contexts,
         criteria=[AskedCriterion(*asked) for asked in criteria or []],
         given=None if given is None else {(unit, criterion_id) for unit, criterion_id in given},
-        label=None if label is None else StoredLabel(*label),
+        labels={(unit, key): StoredLabel(*label) for unit, key, *label in stored or []},
         guideline_version=row[19],
         qualification_id=row[20],
     )
 
 
+@dataclass(frozen=True, slots=True)
+class NewRevision:
+    """What a label says from now on. seen: the revision that this one follows; 0: none yet."""
+
+    unit: str
+    criterion: AskedCriterion
+    value: Any
+    cant_tell: str
+    comment: str
+    evidence: list[dict[str, Any]]
+    active_ms: int | None
+    guideline_version: int | None
+    seen: int
+    key: uuid.UUID
+
+    @property
+    def answers(self) -> bool:
+        return self.value is not None or self.cant_tell != ""
+
+    def as_json(self) -> dict[str, Any]:
+        named = {"criterion": self.criterion.id, "key": str(self.key)}
+        return {name: getattr(self, name) for name in self.__slots__ if name not in named} | named
+
+
 # `open_task` holds the row lock that makes the guard true until the end of the statement. Whose task it is belongs to
 # the guard: the task may have changed hands since it was read. A save renews the lease.
-_WRITE_LABEL = """
+_WRITE_LABELS = """
     WITH open_task AS (
         SELECT t.id, now() + make_interval(mins => b.lease_minutes) AS lease
           FROM annotate_task t JOIN annotate_batch b ON b.id = t.batch_id
          WHERE t.id = %(task)s AND t.annotator_id = %(actor)s AND t.status = ANY(%(open)s)
            AND b.status = %(batch_open)s
            FOR UPDATE OF t
+    ), said AS (
+        SELECT * FROM jsonb_to_recordset(%(said)s::jsonb) AS x
+            (unit text, criterion bigint, value jsonb, cant_tell text, comment text, evidence jsonb, active_ms int,
+             guideline_version int, seen int, key uuid)
     ), saved AS (
-        {save}
-        RETURNING id, revision
+        INSERT INTO annotate_label AS l
+               (task_id, rater_id, sample_id, unit, criterion_id, value, cant_tell, comment, evidence, active_ms,
+                guideline_version, revision, updated_at)
+        SELECT o.id, %(rater)s, %(sample)s, unit, criterion, value, cant_tell, comment, evidence, active_ms,
+               guideline_version, seen + 1, now()
+          FROM said, open_task o
+        ON CONFLICT (task_id, unit, criterion_id) WHERE task_id IS NOT NULL DO UPDATE
+           SET value = excluded.value, cant_tell = excluded.cant_tell, comment = excluded.comment,
+               evidence = excluded.evidence, active_ms = greatest(l.active_ms, excluded.active_ms),
+               guideline_version = excluded.guideline_version, revision = excluded.revision,
+               updated_at = excluded.updated_at
+         WHERE l.revision = excluded.revision - 1
+        RETURNING id, unit, criterion_id, revision
     ), noted AS (
         UPDATE annotate_task t SET status = %(in_progress)s, started_at = coalesce(started_at, now()),
                active_seconds = greatest(active_seconds, %(active_seconds)s),
@@ -190,43 +231,19 @@ _WRITE_LABEL = """
     )
     INSERT INTO annotate_labelevent
            (label_id, revision, value, cant_tell, comment, evidence, actor_id, idempotency_key, created_at)
-    SELECT id, revision, %(value)s::jsonb, %(cant_tell)s, %(comment)s, %(evidence)s::jsonb, %(actor)s, %(key)s, now()
-      FROM saved
-    RETURNING revision
+    SELECT l.id, l.revision, value, cant_tell, comment, evidence, %(actor)s, key, now()
+      FROM saved l JOIN said ON said.unit = l.unit AND said.criterion = l.criterion_id
 """
-_INSERT = """INSERT INTO annotate_label
-               (task_id, rater_id, sample_id, unit, criterion_id, value, cant_tell, comment, evidence, active_ms,
-                guideline_version, revision, updated_at)
-        SELECT %(task)s, %(rater)s, %(sample)s, %(unit)s, %(criterion)s,
-               %(value)s::jsonb, %(cant_tell)s, %(comment)s, %(evidence)s::jsonb, %(active_ms)s::int,
-               %(guideline_version)s::int, 1, now()
-          FROM open_task"""
-_UPDATE = """UPDATE annotate_label
-           SET value = %(value)s::jsonb, cant_tell = %(cant_tell)s, comment = %(comment)s,
-               evidence = %(evidence)s::jsonb, active_ms = greatest(active_ms, %(active_ms)s::int),
-               guideline_version = %(guideline_version)s::int, revision = revision + 1, updated_at = now()
-         WHERE id = %(label)s AND revision = %(seen)s AND EXISTS (SELECT FROM open_task)"""
 
 
-def write_label(
-    *,
-    task: TaskRow,
-    actor_id: int,
-    criterion_id: int,
-    saved: Mapping[str, Any],
-    active_seconds: int,
-    active_ms: int | None,
-    guideline_version: int | None,
-    key: uuid.UUID,
-) -> int | None:
-    """Stores the label's next revision with its event and returns it; None when task or label changed since the read.
+def write_labels(*, task: TaskRow, actor_id: int, said: Sequence[NewRevision], active_seconds: int) -> bool:
+    """Stores the labels' next revisions with their events. False: the task, or one of the labels, changed since the
+    read, and of several some may be stored; the caller takes that back.
 
-    saved: what the label says now, "unit", "value", "cant_tell", "comment" and "evidence".
-
-    Raises IntegrityError when another request made the label, or used the key, in between.
+    Raises IntegrityError when another request used a key in between.
     """
-    row = fetch_one(
-        _WRITE_LABEL.format(save=_UPDATE if task.label else _INSERT),
+    stored = execute(
+        _WRITE_LABELS,
         {
             "task": task.id,
             "open": _OPEN,
@@ -234,23 +251,12 @@ def write_label(
             "in_progress": TaskStatus.IN_PROGRESS.value,
             "rater": task.rater_id,
             "sample": task.sample_id,
-            "unit": saved["unit"],
-            "criterion": criterion_id,
-            # SQL NULL, not JSON null: no choice is no value.
-            "value": None if saved["value"] is None else json.dumps(saved["value"]),
-            "cant_tell": saved["cant_tell"],
-            "comment": saved["comment"],
-            "evidence": json.dumps(saved["evidence"]),
-            "label": task.label.id if task.label else None,
-            "seen": task.label.revision if task.label else None,
+            "said": json.dumps([one.as_json() for one in said]),
             "active_seconds": active_seconds,
-            "active_ms": active_ms,
-            "guideline_version": guideline_version,
             "actor": actor_id,
-            "key": key,
         },
     )
-    return row[0] if row else None
+    return stored == len(said)
 
 
 # On the task, since a guard that counts labels is no guard when it waits for a row in the middle of its statement: it
@@ -279,10 +285,10 @@ _FINISH = f"""
 
 
 def finish_task(
-    *, task: TaskRow, actor_id: int, status: TaskStatus, skip_reason: str, active_seconds: int
+    *, task: TaskRow, actor_id: int, status: TaskStatus, skip_reason: str, active_seconds: int, given: int | None
 ) -> int | None:
     """Submits or skips, inside the caller's transaction. Returns how many others are still at work on the sample; None
-    when something changed since the read, also how many labels the task has, if they were read."""
+    when something changed since the read, also how many labels of the task answer. given: how many do; None: any."""
     execute(_LOCK, [task.id])
     row = fetch_one(
         _FINISH,
@@ -292,7 +298,7 @@ def finish_task(
             "status": status.value,
             "reason": skip_reason,
             "active_seconds": active_seconds,
-            "given": None if task.given is None else len(task.given),
+            "given": given,
             "open": _OPEN,
             "batch_open": BatchStatus.OPEN.value,
         },

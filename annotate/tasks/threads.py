@@ -20,7 +20,8 @@ from annotate.core.texts import words_or_raise
 from annotate.core.trail import note
 from annotate.models import Project, Task, Thread, ThreadMessage, User
 from annotate.models.thread import ThreadState
-from annotate.tasks.labelling import asked_criterion, own_row, require_open
+from annotate.tasks.label_changes import asked_criterion
+from annotate.tasks.labelling import own_row, require_open
 
 MAX_MESSAGE = 2_000  # characters
 # The workspace gets all of a task's threads with the task.

@@ -36,7 +36,8 @@ from annotate.models import (
 from annotate.models.thread import ThreadState
 from annotate.projects.read import current_criteria
 from annotate.projects.write import create_project, set_member
-from annotate.tasks.labelling import LabelInput, save_label, submit_task
+from annotate.tasks.label_changes import LabelInput
+from annotate.tasks.labelling import save_label, submit_task
 from annotate.tasks.task_queue import take_task
 from annotate.verdicts.adjudication import decide
 

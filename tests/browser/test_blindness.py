@@ -7,7 +7,8 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from annotate.models import Task
-from annotate.tasks.labelling import LabelInput, save_label, submit_task
+from annotate.tasks.label_changes import LabelInput
+from annotate.tasks.labelling import save_label, submit_task
 from tests.browser.conftest import Desk, wait_for_next_task
 from tests.judges.building import add_judge
 

@@ -8,7 +8,8 @@ from typing import Any
 
 from annotate.core.units import units_of
 from annotate.models import Project, Sample, Task, User
-from annotate.tasks.labelling import LabelInput, save_label, submit_task
+from annotate.tasks.label_changes import LabelInput
+from annotate.tasks.labelling import save_label, submit_task
 
 WhoMay = Callable[..., dict[str, int]]
 # What pages answer to each role: see the fixture `who_may`.

@@ -162,7 +162,18 @@ VALID: dict[str, dict[str, Any]] = {
     "ProposeEstimateView": {"scope": {"all": True}},
     "RunEstimateView": {"scope": {"all": True}},
     "SettleView": {"needed": 2},
-    "TaskLabelsView": {"unit": "answer", "criterion": "grade", "value": 1},
+    "TaskLabelsView PUT": {"unit": "answer", "criterion": "grade", "value": 1},
+    "TaskLabelsView POST": {
+        "labels": [
+            {
+                "unit": "answer",
+                "criterion": "grade",
+                "value": 1,
+                "revision": 0,
+                "key": "5f0c1fb0-0d63-4f0a-9a55-2f1f0ad1e5f2",
+            }
+        ]
+    },
     "TaskSkipView": {"reason": "No."},
     "TrialsView": {"config": {}, "criterion": "grade"},
     "TaskFlagView": {"reason": "Cut off."},
@@ -177,6 +188,14 @@ VALID: dict[str, dict[str, Any]] = {
     "QualificationWithdrawView": {"reason": "So."},
     "AuditSchedulesView": {"name": "A", "criteria": ["grade"], "annotators": ["ann"], "samples": 1, "overlap": 1},
 }
+
+
+def valid(route: Route, method: str) -> dict[str, Any] | None:
+    """Named with its method where a view takes two kinds."""
+    name = route.view.__name__
+    return VALID.get(f"{name} {method}", VALID.get(name))
+
+
 OBJECTS = {
     "sample_id", "number", "verdict_id", "task_id", "gold_id", "job_id", "judge_id", "token_id", "flag_id", "invite_id",
     "run_id", "name", "trial_id", "thread_id", "schedule_id", "view_id", "image_name", "qualification_id",
@@ -210,7 +229,7 @@ def test_an_object_of_another_project_is_not_there(both: Both, route: Route) -> 
     foreign = {**both.foreign, "slug": "desk", "token_id": token[:15]}
     headers = {"If-Match": "1", "Idempotency-Key": "5f0c1fb0-0d63-4f0a-9a55-2f1f0ad1e5f1"}
     for method in route.methods:
-        body, query = VALID.get(route.view.__name__), QUERY.get(route.view.__name__, "")
+        body, query = valid(route, method), QUERY.get(route.view.__name__, "")
         hidden = ask(client, method, route.url(foreign) + query, body, **headers)
         nothing = ask(client, method, route.url({**foreign, **absent}) + query, body, **headers)
         assert (hidden.status_code, nothing.status_code) == (404, 404), (method, hidden.content, nothing.content)
@@ -227,7 +246,7 @@ def test_a_task_is_its_annotators_alone(both: Both, route: Route, who: str) -> N
     headers = {"If-Match": "0", "Idempotency-Key": "5f0c1fb0-0d63-4f0a-9a55-2f1f0ad1e5f1"}
     client = client_of(getattr(both.world, who))
     for method in route.methods:
-        body = VALID.get(route.view.__name__)
+        body = valid(route, method)
         reply = ask(client, method, route.url(both.own), body, **headers)
         assert reply.status_code == 404, reply.content
     assert stored() == before

@@ -19,7 +19,8 @@ from annotate.projects.accounts import make_token, revoke_token
 from annotate.projects.criteria import add_criteria
 from annotate.projects.trail_read import TrailFilter, kinds_of, read_filter, trail, unit_history, whole_trail
 from annotate.projects.write import change_project, remove_member, set_member
-from annotate.tasks.labelling import LabelInput, save_label, submit_task
+from annotate.tasks.label_changes import LabelInput
+from annotate.tasks.labelling import save_label, submit_task
 from tests.annotate.factories import TRISTATE, World, decide_unit, finish, make_sample, make_samples, say
 
 

@@ -10,9 +10,11 @@ from django.http import Http404
 
 from annotate.batches.steps import close_batch, start_adjudication
 from annotate.core.errors import Conflict, Invalid, Refusal, Stale
+from annotate.core.texts import MAX_COMMENT
 from annotate.models import Label, LabelEvent, Task, Verdict
 from annotate.projects.write import remove_member, set_member
-from annotate.tasks.labelling import MAX_ACTIVE_SECONDS, MAX_COMMENT, skip_task, submit_task
+from annotate.tasks.label_changes import MAX_ACTIVE_SECONDS
+from annotate.tasks.labelling import skip_task, submit_task
 from tests.annotate.factories import World, finish, label_all, make_sample, make_world, say, stored
 
 QUOTE = {"context": 0, "start": 15, "end": 16, "quote": "😀"}

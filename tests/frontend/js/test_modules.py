@@ -64,11 +64,24 @@ OUTBOX = """async (replies) => {
   const wait = () => new Promise((resolve) => setTimeout(resolve));
   const api = {
     putLabel: async (entry) => (sent.push({ ...entry.head }), await wait(), replies.shift()),
-    finish: async (entry) => (sent.push({ finish: entry.task }), await wait(), replies.shift()),
+    postLabels: async (entries) => (sent.push({ value: valuesOf(entries) }), await wait(), replies.shift()),
+    finish: async ({ task }, _, with_it) => {
+      sent.push({ finish: [task, ...valuesOf(with_it)] });
+      await wait();
+      return replies.shift();
+    },
   };
   const nothing = () => {};
-  const on = { changed: nothing, saved: nothing, conflict: nothing, finished: nothing, refused: nothing };
+  const valuesOf = (entries) => entries.map(({ head }) => head.value);
+  const refused = [];
+  const on = { changed: nothing, saved: nothing, conflict: nothing, finished: nothing };
+  on.refused = ({ kind }) => refused.push(kind);
   const make = () => new Outbox({ userId: 7, api, exclude: () => [], on });
+  const choose = (outbox, values) => {
+    values.forEach((value, n) => outbox.putLabel({ ...which, unit: `claim:${n}` }, said(value), 0));
+  };
+  const submit = (outbox) => outbox.putFinish({ task: 1, action: "submit", reason: "", active_seconds: 3, scope: "" });
+  const told = () => sent.map((one) => one.finish ?? one.value);
   const which = { task: 1, unit: "claim:0", criterion: "support", title: "Claim 1" };
   const said = (value, evidence = []) => ({ value, comment: "", evidence, active_seconds: 0 });
   const stored = () => Object.keys(localStorage).length;
@@ -82,6 +95,15 @@ def away() -> dict[str, Any]:
 
 def saved(revision: int) -> dict[str, Any]:
     return {"outcome": "ok", "status": 200, "data": {"revision": revision}, "code": "", "message": ""}
+
+
+def together(*revisions: int) -> dict[str, Any]:
+    labels = [{"revision": revision} for revision in revisions]
+    return {"outcome": "ok", "status": 200, "data": {"labels": labels}, "code": "", "message": ""}
+
+
+def refused() -> dict[str, Any]:
+    return {"outcome": "refused", "status": 422, "data": {}, "code": "labels_refused", "message": ""}
 
 
 def test_a_choice_is_kept_before_it_is_sent_and_resent_under_its_key(modules: Page) -> None:
@@ -118,6 +140,76 @@ def test_a_later_choice_waits_for_the_answer_to_the_earlier_one(modules: Page) -
     assert sent == [["a", 0], ["c", 1]]
 
 
+def test_what_was_chosen_meanwhile_travels_together_and_with_the_submission(modules: Page) -> None:
+    found = modules.evaluate(
+        OUTBOX
+        % """
+        const outbox = make();
+        choose(outbox, ["a", "b", "c"]);
+        await wait();
+        choose(outbox, ["a", "b", "c", "d", "e"]);  // the first three are under way, or through
+        submit(outbox);
+        for (let i = 0; i < 8; i++) await wait();
+        return { sent: told(), state: outbox.state, left: stored() };
+        """,
+        [saved(1), together(1, 1), saved(0)],
+    )
+    assert found == {"sent": ["a", ["b", "c"], [1, "b", "c", "a", "d", "e"]], "state": "saved", "left": 0}
+
+
+def test_what_was_refused_together_goes_alone_and_the_submission_after_it(modules: Page) -> None:
+    found = modules.evaluate(
+        OUTBOX
+        % """
+        const outbox = make();
+        choose(outbox, ["a", "b", "c"]);
+        submit(outbox);
+        for (let i = 0; i < 12; i++) await wait();
+        return { sent: told(), refused, state: outbox.state, left: stored() };
+        """,
+        [saved(1), refused(), saved(1), refused(), saved(0)],
+    )
+    assert found == {"sent": ["a", [1, "b", "c"], "b", "c", [1]], "refused": ["label"], "state": "saved", "left": 0}
+
+
+def test_what_got_no_answer_together_is_sent_again_under_its_keys(modules: Page) -> None:
+    found = modules.evaluate(
+        OUTBOX
+        % """
+        const keys = [];
+        api.postLabels = async (entries) => {
+          keys.push(entries.map(({ head }) => head.key).sort());
+          await wait();
+          return replies.shift();
+        };
+        const outbox = make();
+        choose(outbox, ["a", "b", "c"]);
+        for (let i = 0; i < 4; i++) await wait();
+        const state = outbox.state;
+        make().flush();  // as after a reload
+        for (let i = 0; i < 4; i++) await wait();
+        return { state, same: JSON.stringify(keys[0]) === JSON.stringify(keys[1]), times: keys.length, left: stored() };
+        """,
+        [saved(1), away(), together(1, 1)],
+    )
+    assert found == {"state": "waiting", "same": True, "times": 2, "left": 0}
+
+
+def test_a_task_is_skipped_after_its_labels(modules: Page) -> None:
+    sent = modules.evaluate(
+        OUTBOX
+        % """
+        const outbox = make();
+        choose(outbox, ["a", "b"]);
+        outbox.putFinish({ task: 1, action: "skip", reason: "r", active_seconds: 3, scope: "" });
+        for (let i = 0; i < 8; i++) await wait();
+        return told();
+        """,
+        [saved(1), saved(1), saved(0)],
+    )
+    assert sent == ["a", "b", [1]]
+
+
 def test_a_task_is_finished_after_its_labels(modules: Page) -> None:
     sent = modules.evaluate(
         OUTBOX
@@ -127,11 +219,11 @@ def test_a_task_is_finished_after_its_labels(modules: Page) -> None:
         outbox.putFinish({ task: 1, action: "submit", reason: "", active_seconds: 3, scope: "" });
         const first = sent.length;
         for (let i = 0; i < 6; i++) await wait();
-        return { first, sent: sent.map((one) => one.finish ?? one.value), left: stored() };
+        return { first, sent: told(), left: stored() };
         """,
         [saved(1), saved(0)],
     )
-    assert sent == {"first": 1, "sent": ["a", 1], "left": 0}
+    assert sent == {"first": 1, "sent": ["a", [1]], "left": 0}
 
 
 def stale(evidence: list[dict[str, Any]]) -> dict[str, Any]:
@@ -213,11 +305,11 @@ def test_what_was_never_sent_can_be_withdrawn(modules: Page) -> None:
         outbox.putFinish({ task: 1, action: "submit", reason: "", active_seconds: 3, scope: "" });
         const late = outbox.withdraw(1);
         for (let i = 0; i < 6; i++) await wait();
-        return { early, late, sent: sent.map((one) => one.finish ?? one.value), left: stored() };
+        return { early, late, sent: told(), left: stored() };
         """,
         [saved(1), saved(0)],
     )
-    assert result == {"early": True, "late": False, "sent": ["a", 1], "left": 0}
+    assert result == {"early": True, "late": False, "sent": ["a", [1]], "left": 0}
 
 
 def test_time_is_counted_for_the_step_in_hand(modules: Page) -> None:

@@ -2,6 +2,12 @@
 
 import { createRequest } from "../base/request.js";
 
+/** What a label says, of several. @param {import("./outbox.js").LabelEntry} entry */
+function changeOf({ unit, criterion, head }) {
+  const { sent: _sent, base, ...said } = head;
+  return { unit, criterion, revision: base, ...said };
+}
+
 /** @param {{api: {work: string, task: string, threads: string, guidelines_seen: string, me: string}, guideline_version: number|null, batch: number|null, csrf_cookie: string, user_id: number}} data */
 export function createApi(data) {
   const request = createRequest(data);
@@ -19,9 +25,12 @@ export function createApi(data) {
       delete body.sent;
       return request("PUT", `${data.api.task}${entry.task}/labels/`, body, { "If-Match": `"${base}"`, "Idempotency-Key": key });
     },
-    /** @param {import("./outbox.js").FinishEntry} entry @param {number[]} exclude */
-    finish(entry, exclude) {
+    /** All of them or none. @param {import("./outbox.js").LabelEntry[]} entries of one task */
+    postLabels: (entries) => request("POST", `${data.api.task}${entries[0].task}/labels/`, { labels: entries.map(changeOf) }),
+    /** @param {import("./outbox.js").FinishEntry} entry @param {number[]} exclude @param {import("./outbox.js").LabelEntry[]} labels */
+    finish(entry, exclude, labels) {
       const body = { active_seconds: entry.active_seconds, exclude };
+      if (labels.length) body.labels = labels.map(changeOf);
       if (entry.action === "skip") body.reason = entry.reason;
       return request("POST", `${data.api.task}${entry.task}/${entry.action}/`, body);
     },

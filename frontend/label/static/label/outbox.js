@@ -4,7 +4,9 @@
  *
  * One entry per label. Its `head` may have reached the server although no reply came back, so it is sent again unchanged,
  * under the same idempotency key, until there is an answer; what was chosen since then waits in `tail` and takes the
- * revision that the answer names. Finishing a task (submit, skip) waits until the labels of the task are through.
+ * revision that the answer names. What was chosen in a task while a request with its labels was under way travels together
+ * in the next one, and with its submission, where that waits already. The server takes all that travels together or nothing;
+ * if nothing, each label goes alone, so that each gets its own answer. Skipping waits until the labels of the task are through.
  *
  * @typedef {{key: string, base: number, sent: boolean, value: unknown, cant_tell: string, comment: string, evidence: object[],
  *   active_seconds: number, active_ms: number, guideline_version: number|null}} Change
@@ -18,6 +20,8 @@ import { sameSaid, saidOf } from "./history.js";
 
 const FIRST_RETRY_MS = 1_000;
 const LAST_RETRY_MS = 30_000;
+// As many still outlive their page (request.js).
+const MOST_TOGETHER = 20;
 const ASIDE = "touchstone.unreadable.";
 const FINISHES = { submit: true, skip: true };
 
@@ -53,6 +57,7 @@ export class Outbox {
   /** @type {Map<string, Entry>} */ #entries = new Map();
   /** @type {Map<string, Reply>} */ #conflicts = new Map();
   #inFlight = new Set();
+  /** Labels that were refused with others. */ #alone = new Set();
   /** @type {Reply["outcome"]|null} one of TROUBLES */ #trouble = null;
   /** Why nothing may be sent from here any more, in the server's words. */ ended = "";
   #failures = 0;
@@ -172,44 +177,70 @@ export class Outbox {
 
   /** Sends what can be sent. While the server is away only one entry at a time asks whether it is back. */
   flush() {
-    for (const entry of [...this.#entries.values()]) {
+    for (const { task } of [...this.#entries.values()]) {
       if (this.#trouble && this.#inFlight.size) break;
-      if (this.#mayGo(entry)) void this.#send(entry);
+      const together = this.#next(task);
+      if (together.length) void this.#send(together);
     }
     this.on.changed();
   }
 
-  #mayGo(entry) {
-    const id = idOf(entry);
-    if (this.#inFlight.has(id) || this.#conflicts.has(id)) return false;
-    if (entry.kind === "label") return true;
+  /** What of a task goes in the next request: labels, and its submission behind them. @param {number} task @returns {Entry[]} */
+  #next(task) {
+    const labels = this.labelsOf(task);
+    if (labels.some((entry) => this.#inFlight.has(idOf(entry)))) return [];
+    const free = labels.filter((entry) => !this.#conflicts.has(idOf(entry)));
+    const single = free.find((entry) => this.#alone.has(idOf(entry)));
+    const together = single ? [single] : free.slice(0, MOST_TOGETHER);
+    const finish = this.finishing.find((entry) => entry.task === task);
     // One after the other, so that each reply can bring a task that the others don't.
-    const anotherOnItsWay = this.finishing.some((other) => this.#inFlight.has(idOf(other)));
-    return !anotherOnItsWay && !this.labelsOf(entry.task).length;
+    if (!finish || this.finishing.some((entry) => this.#inFlight.has(idOf(entry)))) return together;
+    if (!labels.length) return [finish];
+    // While the server is away, what was never sent can still be taken back.
+    const isAll = together.length === labels.length && !single && labels.every((entry) => !entry.tail);
+    return isAll && finish.action === "submit" && !this.#trouble ? [...together, finish] : together;
   }
 
-  /** @param {Entry} entry */
-  async #send(entry) {
-    const id = idOf(entry);
-    this.#inFlight.add(id);
-    if (entry.kind === "label" && !entry.head.sent) {
-      entry.head.sent = true;
-      this.#keep(entry);
-    } else if (entry.kind === "finish" && !entry.tried) {
-      entry.tried = true;
-      this.#keep(entry);
+  /** @param {Entry[]} together */
+  async #send(together) {
+    for (const entry of together) {
+      this.#inFlight.add(idOf(entry));
+      if (entry.kind === "label" && !entry.head.sent) {
+        entry.head.sent = true;
+        this.#keep(entry);
+      } else if (entry.kind === "finish" && !entry.tried) {
+        entry.tried = true;
+        this.#keep(entry);
+      }
     }
-    const kept = JSON.stringify(entry);
-    const reply = await (entry.kind === "label" ? this.api.putLabel(entry) : this.api.finish(entry, this.exclude(entry)));
-    this.#inFlight.delete(id);
-    this.#settle(entry, reply, kept);
+    const kept = together.map((entry) => JSON.stringify(entry));
+    const reply = await this.#request(together);
+    for (const entry of together) this.#inFlight.delete(idOf(entry));
+    this.#settle(together, reply, kept);
   }
 
-  #settle(entry, reply, kept) {
+  #request(together) {
+    const labels = together.filter(({ kind }) => kind === "label");
+    const finish = together.find(({ kind }) => kind === "finish");
+    if (finish) return this.api.finish(finish, this.exclude(finish), labels);
+    return labels.length > 1 ? this.api.postLabels(labels) : this.api.putLabel(labels[0]);
+  }
+
+  #settle(together, reply, kept) {
     if (reply.outcome === "ended") this.ended = reply.message;
-    if (TROUBLES.has(reply.outcome)) return this.#failed(entry, reply.outcome);
+    if (TROUBLES.has(reply.outcome)) return this.#failed(together, reply.outcome);
     this.#trouble = null;
     this.#failures = 0;
+    if (together.length > 1 && reply.outcome !== "ok") {
+      for (const entry of together) if (entry.kind === "label") this.#alone.add(idOf(entry));
+    } else {
+      together.forEach((entry, place) => this.#settleOne(entry, reply, kept[place], reply.data?.labels?.[place] ?? reply.data));
+    }
+    this.flush();
+  }
+
+  /** @param {any} label of an entry that is one: as the server has it now */
+  #settleOne(entry, reply, kept, label) {
     if (reply.outcome === "stale" && agree(entry.tail ?? entry.head, reply.data.current)) {
       this.#drop(entry);
       this.on.saved(entry, reply.data.current);
@@ -223,9 +254,8 @@ export class Outbox {
       this.#drop(entry, kept);
       this.on.finished(entry, reply);
     } else {
-      this.#acknowledged(entry, reply.data, kept);
+      this.#acknowledged(entry, label, kept);
     }
-    this.flush();
   }
 
   #acknowledged(entry, label, kept) {
@@ -239,11 +269,13 @@ export class Outbox {
     this.on.saved(entry, label);
   }
 
-  #failed(entry, trouble) {
+  #failed(together, trouble) {
     this.#trouble = trouble;
-    // To the back of the queue: one entry that the server chokes on must not hold up the others.
-    this.#entries.delete(idOf(entry));
-    this.#entries.set(idOf(entry), entry);
+    // To the back of the queue: what the server chokes on must not hold up the others.
+    for (const entry of together) {
+      this.#entries.delete(idOf(entry));
+      this.#entries.set(idOf(entry), entry);
+    }
     this.on.changed();
     // Time alone won't change that; asking again is the person's choice.
     if (trouble === "ended") return;
@@ -268,6 +300,7 @@ export class Outbox {
     const id = idOf(entry);
     this.#entries.delete(id);
     this.#unkept.delete(id);
+    this.#alone.delete(id);
     try {
       const name = this.prefix + id;
       if (kept === undefined || localStorage.getItem(name) === kept) localStorage.removeItem(name);
