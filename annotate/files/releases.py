@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import hashlib
-import tomllib
 import uuid
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
-from functools import cache
 from importlib.metadata import version
 from pathlib import Path
 from typing import IO, Any
@@ -25,6 +23,7 @@ from annotate.core.background import hand_over
 from annotate.core.blindness import SYSTEM, samples_still_to_label
 from annotate.core.errors import Conflict, Invalid, Unavailable
 from annotate.core.trail import note
+from annotate.core.version import touchstone_version
 from annotate.files.export_rows import (
     SAMPLES,
     TEXTS,
@@ -202,7 +201,7 @@ def _number(
             "filters": filters.as_dict(),
             "created_at": created.isoformat(),
             "created_by": user.username if user else None,
-            "made_with": {"touchstone": _version(), "pyarrow": version("pyarrow")},
+            "made_with": {"touchstone": touchstone_version(), "pyarrow": version("pyarrow")},
             **manifest,
         }
         release = Release.objects.create(
@@ -301,9 +300,3 @@ def open_release(release: Release) -> IO[bytes]:
 def download_name(release: Release) -> str:
     what = f"{release.filters['rows']}-" if release.filters.get("rows") else ""
     return f"{release.project.slug}-{release.number}-{what}{release.file_format}.{SUFFIXES[release.file_format]}"
-
-
-@cache
-def _version() -> str:
-    with (Path(settings.BASE_DIR) / "pyproject.toml").open("rb") as file:
-        return str(tomllib.load(file)["project"]["version"])

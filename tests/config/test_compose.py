@@ -91,4 +91,5 @@ def test_the_image_holds_no_secret_and_no_embedded_server(dockerfile: str, root:
 def test_the_image_has_every_package(root: Path) -> None:
     allowed = {line[1:] for line in (root / ".dockerignore").read_text().splitlines() if line.startswith("!")}
     assert {"alignment", "annotate", "config", "frontend", "judges", "systems", "manage.py"} <= allowed
+    assert "pyproject.toml" in allowed  # which version it is, for releases and backups
     assert "requirements-server.txt" in allowed
