@@ -15,8 +15,8 @@ from config import embedded, env
 WITHOUT_SERVICES = {"collectstatic", "compilemessages", "findstatic", "help", "makemessages", "messages", "version"}
 # These work with whatever tables are there.
 WITHOUT_TABLES = {
-    "check", "dbshell", "diffsettings", "inspectdb", "makemigrations", "migrate", "optimizemigration", "showmigrations",
-    "spectacular", "sqlflush", "sqlmigrate", "sqlsequencereset", "squashmigrations",
+    "backup", "check", "dbshell", "diffsettings", "inspectdb", "makemigrations", "migrate", "optimizemigration",
+    "restore", "showmigrations", "spectacular", "sqlflush", "sqlmigrate", "sqlsequencereset", "squashmigrations",
 }  # fmt: skip
 
 # Of these 1 is an answer; what kept them from being asked is another exit code.

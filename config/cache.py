@@ -57,6 +57,9 @@ class RedisCache(DjangoRedisCache):
 
     def clear(self) -> None:
         """Only our own keys: Celery's queue lives in the same Redis database, and Django's version empties that."""
+        self._or(None, self._delete_own)
+
+    def _delete_own(self) -> None:
         client = self._cache.get_client(write=True)
         for key in client.scan_iter(match=f"{self.key_prefix}:*", count=1000):
             client.delete(key)

@@ -137,6 +137,7 @@ INSTALLED_APPS = [
     "judges",
     "systems",
     "frontend",
+    "config",
 ]
 
 MIDDLEWARE = [

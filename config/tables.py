@@ -1,6 +1,7 @@
 """The tables that this version works with: whether they are there, and making them where that is ours to do."""
 
 import fcntl
+from typing import IO
 
 import django
 from django.conf import settings
@@ -30,10 +31,15 @@ def ensure_tables() -> None:
 
 def migrate() -> None:
     """Whatever database it is. Of two processes on one DATA_DIR the second waits, and finds nothing left to do."""
+    with migrating():
+        call_command("migrate", interactive=False, verbosity=0)
+
+
+def migrating() -> IO[str]:
+    """A lock for who makes or changes tables."""
     run = settings.DATA_DIR / "run"
     run.mkdir(parents=True, exist_ok=True)
-    with embedded.lock_within(run / "migrate.lock", fcntl.LOCK_EX, _MIGRATED_SECONDS):
-        call_command("migrate", interactive=False, verbosity=0)
+    return embedded.lock_within(run / "migrate.lock", fcntl.LOCK_EX, _MIGRATED_SECONDS)
 
 
 def _is_behind() -> bool:

@@ -40,6 +40,7 @@ def test_an_unreachable_redis_is_an_empty_cache() -> None:
     assert lost.add("key", "value") is False
     assert lost.delete("key") is False
     assert "key" not in lost
+    lost.clear()
 
 
 def test_what_an_earlier_version_put_in_is_a_miss() -> None:
