@@ -23,7 +23,7 @@ ROUNDING = 1e-9
 class Left:
     """samples: how many of the project have a unit to decide. rest: the own ids, in import order, of those with a unit
     that the judge may not decide alone or has not scored; unlabelled: of these, those with such a unit that no person
-    has labelled yet. Both without locked samples: being among them says what their scores are."""
+    has labelled yet. Both without locked samples: being among them says what their scores are. None is composed."""
 
     samples: int
     rest: list[str]
@@ -73,7 +73,7 @@ WITH alone AS (
     SELECT s.id AS sample_id, s.external_id, {{unit}} AS unit
     FROM annotate_sample s
     JOIN annotate_criterion c ON c.id = %(criterion)s AND {asks_sql()}
-    CROSS JOIN LATERAL {{places}} AS place WHERE s.project_id = %(project)s
+    CROSS JOIN LATERAL {{places}} AS place WHERE s.project_id = %(project)s AND NOT s.composed
 )
 SELECT units.sample_id, units.external_id, bool_or(alone.unit IS NULL),
     bool_or(alone.unit IS NULL AND labelled.unit IS NULL)

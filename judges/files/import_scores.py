@@ -368,7 +368,8 @@ class _Versions:
 
 
 class _SamplesByWords:
-    """External ids of a project's samples by question and answer, for tables that carry no id."""
+    """External ids of a project's samples by question and answer, for tables that carry no id; without composed ones,
+    which repeat answers of others."""
 
     def __init__(self, project: Project) -> None:
         # No answer is empty, so that an empty text can stand for none.
@@ -376,7 +377,7 @@ class _SamplesByWords:
         words = Concat(F("question"), Value("\x1f"), answer, output_field=TextField())
         digest = Func(words, function="md5")
         self._ids: dict[str, str | None] = {}
-        samples = Sample.objects.filter(project=project).order_by().annotate(words=digest)
+        samples = Sample.objects.filter(project=project, composed=False).order_by().annotate(words=digest)
         for words, external_id in samples.values_list("words", "external_id").iterator():
             self._ids[words] = None if words in self._ids else external_id
 

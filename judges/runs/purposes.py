@@ -74,14 +74,13 @@ def purpose_of(run: Run) -> Purpose:
 
 def asked_units(version: JudgeVersion, sample: Sample) -> list[str]:
     """The units of the sample that the version's kind asks about, each once; none of a sample without the answers that
-    its criterion is about. Raises Conflict when the kind fails at it: then there is nothing that a failed score could
-    be of."""
+    its criterion is about, and of two answers side by side neither alone: each has a sample of its own. Raises Conflict
+    when the kind fails at it: then there is nothing that a failed score could be of."""
     if answers_of(sample) < answers_asked(version.config.get("criterion", ""), ""):
         return []
     try:
         units = list(dict.fromkeys(kind_named(version.judge.kind).units(version.config, sample)))
-        for unit in units:
-            parse_unit(unit)
+        units = [unit for unit in units if parse_unit(unit)[0] != "answer" or not sample.composed]
     except DatabaseError:
         raise
     except Exception as error:
