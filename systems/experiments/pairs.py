@@ -10,6 +10,7 @@ from collections.abc import Collection, Sequence
 from typing import Any
 
 from django.db import transaction
+from django.utils.crypto import salted_hmac
 from django.utils.translation import gettext as _
 
 from annotate.batches.steps import open_batch
@@ -31,7 +32,7 @@ from systems.experiments.draw import (
     take,
 )
 from systems.experiments.pairs_read import Pair, pairs_of, preference_criterion
-from systems.experiments.responses_read import compared_responses, compared_versions
+from systems.experiments.responses_read import Compared, compared_responses, compared_versions
 from systems.models import Experiment, PairDraw, Response, SystemVersion
 
 
@@ -73,14 +74,18 @@ def draw_pairs(
         lock(experiment, seed)
         version = _version(experiment, beside)
         pairs = pairs_of(experiment, version)
-        _begin_order(experiment, seed)
+        found = compared_responses(experiment)
+        _begin_order(experiment, found, seed)
+        sided = on_a_side(experiment, found, [criterion])
         order = set(experiment.order)
         groups = {pair.question: pair.group for pair in pairs if pair.group in order}
         there = set(groups.values())
         eligible = [group for group in experiment.order if group in there]
         before = {group for draw in experiment.pair_draws.filter(version=version) for group in draw.groups}
-        drawn = take([group for group in eligible if group not in before], groups, questions, sided=False)
-        samples = _compose(project, [pair for pair in pairs if pair.group in set(drawn)], drawn, seed, both_orders)
+        free = [group for group in eligible if group not in before and group not in sided]
+        drawn = take(free, groups, questions, sided=bool(sided))
+        chosen = [pair for pair in pairs if pair.group in set(drawn)]
+        samples = _compose(project, chosen, drawn, _standing_first(seed, version, drawn), both_orders)
         keep_for_systems(criterion, samples)
         asked = sum(group in set(drawn) for group in groups.values())
         batch = batch_of(
@@ -124,17 +129,22 @@ def _version(experiment: Experiment, name: str) -> SystemVersion:
     return names[name]
 
 
-def _begin_order(experiment: Experiment, seed: int) -> None:
+def _begin_order(experiment: Experiment, found: Compared, seed: int) -> None:
     """The order that draws of labels follow as well; so it leaves out what these could not draw."""
-    found = compared_responses(experiment)
     sided = on_a_side(experiment, found, criteria_of(experiment))
     experiment.order = order_of(experiment, found, sided, seed)
     experiment.seed = seed
     experiment.save(update_fields=["seed", "order"])
 
 
+def _standing_first(seed: int, version: SystemVersion, drawn: Sequence[str]) -> random.Random:
+    """Which answer stands first: by the seed and the installation's secret, as who labels may know the seed; and for
+    each version anew, so that the baseline's answer to a question does not stand in the same place in all its pairs."""
+    return random.Random(salted_hmac(__name__, f"{seed} {version.name} {drawn[0]}").digest())
+
+
 def _compose(
-    project: Project, pairs: Collection[Pair], drawn: Sequence[str], seed: int, both_orders: bool
+    project: Project, pairs: Collection[Pair], drawn: Sequence[str], rng: random.Random, both_orders: bool
 ) -> list[str]:
     """Samples of the pairs that people have to be asked about, in the order in which their groups were drawn."""
     place = {group: at for at, group in enumerate(drawn)}
@@ -143,7 +153,6 @@ def _compose(
         raise Conflict(
             "nothing_to_ask", _("Of these questions nobody has to be asked: answers are the same, or one failed.")
         )
-    rng = random.Random(f"{seed} {drawn[0]}")
     # Of an odd number either may have the one more.
     extra = rng.randrange(2)
     b_first = [at % 2 == extra for at in range(len(asked))]
