@@ -6,6 +6,7 @@ from __future__ import annotations
 import unicodedata
 from typing import Any
 
+from django.conf import settings
 from django.contrib.auth.backends import ModelBackend
 from django.db import connection
 from django.http import HttpRequest
@@ -37,8 +38,9 @@ class AccountBackend(ModelBackend):
     def authenticate(
         self, request: HttpRequest | None, username: str | None = None, password: str | None = None, **kwargs: Any
     ) -> User | None:
-        """Raises TooManyAttempts. Names that no account has are counted like others, so that a limit tells nothing."""
-        if username is None or password is None:
+        """None where no password lets anybody in. Raises TooManyAttempts. Names that no account has are counted like
+        others, so that a limit tells nothing."""
+        if username is None or password is None or not settings.PASSWORD_LOGIN:
             return None
         limits = _limits(request, unicodedata.normalize("NFKC", username))
         count(limits)

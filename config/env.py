@@ -63,6 +63,18 @@ def names(name: str, default: list[str]) -> list[str]:
     return [part.strip() for part in value.split(",") if part.strip()] if value else default
 
 
+def roles_of_groups(name: str, roles: tuple[str, ...]) -> list[tuple[str, str, str]]:
+    """A list of `group=project:role`, separated by commas, as (group, project, role)."""
+    found = []
+    for entry in names(name, []):
+        group, _, place = entry.rpartition("=")
+        project, _, role = place.rpartition(":")
+        if not group or not re.fullmatch(r"[A-Za-z0-9_-]+", project) or role not in roles:
+            raise _refuse(name, entry, "group=project:role, with a role of " + ", ".join(roles))
+        found.append((group, project, role))
+    return found
+
+
 def fernet_keys(name: str) -> list[str]:
     """A list of keys for encryption, separated by commas. They are not repeated in the error."""
     keys = names(name, [])

@@ -194,6 +194,35 @@ AUTH_PASSWORD_VALIDATORS = [
     )
 ] + [{"NAME": "annotate.core.passwords.NoNameInPassword"}]
 
+
+# Signing in by an OpenID Connect provider, once OIDC_ISSUER is set (docs/decisions/0063-sign-in.md)
+
+OIDC_ISSUER = (
+    env.url("OIDC_ISSUER", "", schemes=("https",) if PRODUCTION else ("https", "http"))
+    if env.text("OIDC_ISSUER")
+    else ""
+)
+OIDC_CLIENT_ID, OIDC_CLIENT_SECRET = env.text("OIDC_CLIENT_ID"), env.text("OIDC_CLIENT_SECRET")
+if OIDC_ISSUER:
+    env.required("OIDC_CLIENT_ID", because="the provider asks who sends people to it", example="touchstone")
+    env.required("OIDC_CLIENT_SECRET", because="the provider asks for it before it says who somebody is", example="…")
+OIDC_NAME = env.text("OIDC_NAME", "SSO")
+OIDC_SCOPES = env.text("OIDC_SCOPES", "openid profile email")
+OIDC_CREATE_ACCOUNTS = env.flag("OIDC_CREATE_ACCOUNTS", False)
+OIDC_JOIN_BY_EMAIL = env.flag("OIDC_JOIN_BY_EMAIL", False)
+OIDC_GROUPS_CLAIM = env.text("OIDC_GROUPS_CLAIM", "groups")
+OIDC_ADMIN_GROUPS = env.names("OIDC_ADMIN_GROUPS", [])
+OIDC_ROLES = env.roles_of_groups("OIDC_ROLES", ("annotator", "reviewer", "admin"))
+PASSWORD_LOGIN = env.flag("PASSWORD_LOGIN", True)
+if not (PASSWORD_LOGIN or OIDC_ISSUER):
+    raise ImproperlyConfigured(
+        "The environment variable PASSWORD_LOGIN is false, but OIDC_ISSUER is not set: nobody could log in. Set "
+        "OIDC_ISSUER, or unset PASSWORD_LOGIN."
+    )
+
+
+# Languages and time
+
 LANGUAGE_CODE = "en"
 LANGUAGES = [("en", "English"), ("zh-hans", "简体中文")]
 LOCALE_PATHS = [BASE_DIR / "frontend" / "locale"]

@@ -3,8 +3,9 @@
 from django.contrib.auth.views import LogoutView
 from django.urls import include, path
 
-from frontend.account import notices
+from frontend.account import notices, single_sign_on
 from frontend.account import views as account
+from frontend.account.log_in import LogIn
 from frontend.adjudicate import dispute, disputes
 from frontend.adjudicate import guidelines as dispute_guidelines
 from frontend.base.help import document
@@ -234,7 +235,9 @@ project_patterns = [
 
 urlpatterns = [
     path("", projects.home, name="home"),
-    path("login/", account.LogIn.as_view(), name="login"),
+    path("login/", LogIn.as_view(), name="login"),
+    path("login/provider/", single_sign_on.go, name="sign-in"),
+    path("login/provider/back/", single_sign_on.back, name="sign-in-back"),
     path("logout/", LogoutView.as_view(), name="logout"),
     path("language/", account.choose, name="language"),
     path("new/", projects.new_project, name="project-new"),

@@ -27,6 +27,8 @@ _SETTINGS = (
     "HOST",
     "JUDGE_MODELS_DIR",
     "JUDGE_SECRET_KEYS",
+    "OIDC_ISSUER",
+    "PASSWORD_LOGIN",
     "PORT",
     "PUBLIC_URL",
     "REDIS_URL",
@@ -84,7 +86,7 @@ from django.utils import translation  # noqa: E402
 
 import tests.clients  # noqa: E402, F401 (it makes logging in quicker)
 
-pytest_plugins = ["tests.database", "tests.processes", "tests.pages"]
+pytest_plugins = ["tests.database", "tests.processes", "tests.pages", "tests.oidc_provider"]
 
 
 @pytest.hookimpl(trylast=True)

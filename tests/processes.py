@@ -175,6 +175,12 @@ class LiveApp(AppProcess):
         context.add_cookies([self.session_cookie(user)])  # type: ignore[list-item]
 
 
+def free_port() -> int:
+    with socket.socket() as trial:
+        trial.bind(("127.0.0.1", 0))
+        return int(trial.getsockname()[1])
+
+
 @pytest.fixture(scope="session")
 def _worker_process(django_db_setup: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Worker]:
     command = ["celery", "--app", "config", "--quiet", "worker", "--concurrency", "2", "--loglevel", "WARNING"]
@@ -231,9 +237,7 @@ def forget_messages() -> None:
 
 @pytest.fixture(scope="session")
 def _web_process(django_db_setup: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[LiveApp]:
-    with socket.socket() as trial:
-        trial.bind(("127.0.0.1", 0))
-        port = trial.getsockname()[1]
+    port = free_port()
     log = tmp_path_factory.mktemp("web") / "log"
     process = LiveApp(["gunicorn", "--config", "python:config.gunicorn_conf", "config.wsgi"], {}, log, port=port)
     yield process

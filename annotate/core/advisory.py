@@ -15,6 +15,7 @@ from annotate.core.rows import execute, fetch_one
 # The first of the two numbers of an advisory lock; the second is the primary key of the project.
 IMPORTING = 1_905_003
 _WRITING = 1_905_004
+_SIGNING_IN = 1_905_005
 _PATIENCE = "3s"
 
 
@@ -55,6 +56,11 @@ def waits_a_little(refusal: str) -> Iterator[None]:
             raise
         raise Conflict("busy", refusal) from error
     execute("SELECT set_config('lock_timeout', %s, true)", [before])
+
+
+def one_sign_in_at_a_time() -> None:
+    """By a provider: two at once could make two accounts of one person. Each takes some milliseconds."""
+    execute("SELECT pg_advisory_xact_lock(%s::int, 0)", [_SIGNING_IN])
 
 
 def importing_projects() -> set[int]:

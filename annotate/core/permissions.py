@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from django.conf import settings
 from django.core.exceptions import PermissionDenied
 from django.db.models import QuerySet
 from django.http import Http404
 from django.utils.translation import gettext as _
 
+from annotate.models.account import Identity
 from annotate.models.project import Membership, Project, Role, User
 
 _ALL = frozenset(Role.values)
@@ -127,9 +129,12 @@ def resettable(actor: User, accounts: Iterable[User]) -> set[int]:
     Who sets the password of an account can be that account: so it may open nothing that is closed to the actor. Never
     a superuser's and never the actor's own, who has the page of the account; and, unless the actor is a superuser, no
     account that creates projects if the actor can't, and none with a membership in a project of which the actor is no
-    admin.
+    admin. Nor an account of the OpenID Connect provider: a password would be a way past it.
     """
     wanted = [user for user in accounts if user.is_active and not user.is_superuser and user.pk != actor.pk]
+    if settings.OIDC_ISSUER:
+        provided = set(Identity.objects.filter(user__in=wanted).values_list("user_id", flat=True))
+        wanted = [user for user in wanted if settings.PASSWORD_LOGIN and user.pk not in provided]
     if actor.is_superuser:
         return {user.pk for user in wanted}
     administered = Membership.objects.filter(user=actor, is_active=True, role__in=ROLES_FOR["members.change"])

@@ -63,16 +63,23 @@ def change_tags(*, actor: User, project: Project, user: User, tags: Sequence[str
 
 
 def deactivate_member(
-    *, actor: User | None, project: Project, user: User, hand_on_to: Sequence[User] | None = None
+    *,
+    actor: User | None,
+    project: Project,
+    user: User,
+    hand_on_to: Sequence[User] | None = None,
+    keeps_an_admin: bool = True,
 ) -> int:
     """Ends the membership, at once in every session, and hands the open tasks on: to these people, or (None) evenly to
     those who label the batches with them. Returns how many tasks moved. Labels stay and keep the name.
 
-    Refused for the last admin, and when no one can take over a task. Repeating it changes nothing.
+    Refused for the last admin, unless the provider's groups decide, and when no one can take over a task. Repeating it
+    changes nothing.
     """
     with transaction.atomic():
         Project.objects.select_for_update(no_key=True).get(pk=project.pk)
-        keep_an_admin(project, user, becomes=None)
+        if keeps_an_admin:
+            keep_an_admin(project, user, becomes=None)
         member = _locked(project, user)
         if not member.is_active:
             return 0

@@ -1,4 +1,4 @@
-from annotate.models.account import ApiToken, Attempts, PasswordReset
+from annotate.models.account import ApiToken, Attempts, Identity, PasswordReset
 from annotate.models.audit import AuditSchedule, ScheduledAudit
 from annotate.models.batch import Batch, BatchCriterion, BatchSample, DeclaredDraw, ProposedValues, Task
 from annotate.models.guideline import GuidelineImage, GuidelineVersion
@@ -26,6 +26,7 @@ __all__ = [
     "GoldAnswer",
     "GuidelineImage",
     "GuidelineVersion",
+    "Identity",
     "ImportJob",
     "Invite",
     "Label",

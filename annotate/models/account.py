@@ -1,6 +1,7 @@
-"""What an account has besides itself: tokens for programs, a link to reset its password; and how many wrong passwords
-were tried for it lately."""
+"""What an account has besides itself: tokens for programs, a link to reset its password, its identity at an OpenID
+Connect provider; and how many wrong passwords were tried for it lately."""
 
+from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from knox.models import AbstractAuthToken
 
@@ -29,6 +30,28 @@ class PasswordReset(models.Model):
 
     def __str__(self) -> str:
         return f"password reset of {self.user_id}"
+
+
+class Identity(models.Model):
+    """Who the account's person is at the OpenID Connect provider, and what groups there gave the account: at the next
+    sign-in without the group that is taken back, and nothing else (annotate.members.single_sign_on)."""
+
+    user = models.OneToOneField("annotate.User", on_delete=models.CASCADE, related_name="identity")
+    issuer = models.TextField()
+    # Names the person at the issuer for ever; names and addresses may pass to others.
+    subject = models.CharField(max_length=255)
+    # Of is_superuser and is_staff.
+    flags = ArrayField(models.CharField(max_length=20), default=list, blank=True)
+    # Slug of a project -> {"role": given by a group, "before": by hand, or None for no member}. A role of None: the
+    # membership ended with the group.
+    roles = models.JSONField(default=dict, blank=True)
+
+    class Meta:
+        verbose_name_plural = "identities"
+        constraints = [models.UniqueConstraint(fields=["issuer", "subject"], name="identity_once")]
+
+    def __str__(self) -> str:
+        return f"{self.subject} at {self.issuer}"
 
 
 class Attempts(models.Model):

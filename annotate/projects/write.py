@@ -107,8 +107,11 @@ def _name(text: Any) -> str:
     return words_or_raise(text, Invalid("bad_name", "name: write a text of 1 to 200 characters."), most=200)
 
 
-def set_member(*, project: Project, user: User, role: str, actor: User | None = None) -> Membership:
-    """Adds the user with the role, or changes the role. A project keeps at least one admin."""
+def set_member(
+    *, project: Project, user: User, role: str, actor: User | None = None, keeps_an_admin: bool = True
+) -> Membership:
+    """Adds the user with the role, or changes the role. A project keeps at least one admin, unless it is the provider's
+    groups that decide (annotate.members.single_sign_on)."""
     if role not in Role.values:
         raise Invalid(
             "bad_role",
@@ -116,7 +119,8 @@ def set_member(*, project: Project, user: User, role: str, actor: User | None = 
         )
     with transaction.atomic():
         Project.objects.select_for_update(no_key=True).get(pk=project.pk)
-        keep_an_admin(project, user, becomes=role)
+        if keeps_an_admin:
+            keep_an_admin(project, user, becomes=role)
         before = Membership.objects.filter(project=project, user=user).values_list("role", flat=True).first()
         membership, _made = Membership.objects.update_or_create(project=project, user=user, defaults={"role": role})
         _rater_for(project, user)

@@ -4,14 +4,13 @@ interface, which is the browser's until the user chooses one; with an account it
 from __future__ import annotations
 
 from typing import Any, cast
-from urllib.parse import urlsplit
 
 from django import forms
 from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
-from django.contrib.auth.forms import AuthenticationForm, BaseUserCreationForm, PasswordChangeForm, UsernameField
-from django.contrib.auth.views import LoginView, PasswordChangeView
+from django.contrib.auth.forms import BaseUserCreationForm, PasswordChangeForm, UsernameField
+from django.contrib.auth.views import PasswordChangeView
 from django.http import HttpRequest, HttpResponse, HttpResponseBadRequest
 from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
@@ -249,8 +248,13 @@ class ChangePassword(PasswordChangeView):
 
 
 def _show(request: HttpRequest, context: dict[str, Any] | None = None, status: int = 200) -> HttpResponse:
-    own = tokens.tokens_of(cast("User", request.user))
-    shared = {"tokens": own, "token_form": TokenForm(), "email_form": EmailForm(instance=request.user)}
+    user = cast("User", request.user)
+    shared = {
+        "tokens": tokens.tokens_of(user),
+        "token_form": TokenForm(),
+        "email_form": EmailForm(instance=user),
+        "by_password": settings.PASSWORD_LOGIN and user.has_usable_password(),
+    }
     return render(request, "account/account.html", {**shared, **(context or {})}, status=status)
 
 
@@ -279,31 +283,3 @@ def choose(request: HttpRequest) -> HttpResponseBase:
     if request.user.is_authenticated:
         choose_language(user=request.user, language=language)
     return set_language(request)
-
-
-class LogIn(LoginView):
-    redirect_authenticated_user = True
-
-    def get_redirect_url(self, request: HttpRequest | None = None) -> str:
-        """Not to this page itself: who is logged in would be sent round in circles."""
-        url = super().get_redirect_url()
-        return "" if urlsplit(url).path == self.request.path else url
-
-    def form_valid(self, form: AuthenticationForm) -> HttpResponse:
-        """From here on this browser shows the language that the person chose, wherever that was."""
-        reply = super().form_valid(form)
-        user = cast("User", self.request.user)
-        remember_browser(self.request, reply, user)
-        language = user.language
-        if language in dict(settings.LANGUAGES):
-            reply.set_cookie(
-                settings.LANGUAGE_COOKIE_NAME,
-                language,
-                max_age=settings.LANGUAGE_COOKIE_AGE,
-                path=settings.LANGUAGE_COOKIE_PATH,
-                domain=settings.LANGUAGE_COOKIE_DOMAIN,
-                secure=settings.LANGUAGE_COOKIE_SECURE,
-                httponly=settings.LANGUAGE_COOKIE_HTTPONLY,
-                samesite="Lax",
-            )
-        return reply

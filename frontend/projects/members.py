@@ -6,6 +6,7 @@ import secrets
 from typing import Any, cast
 
 from django import forms
+from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth import login
 from django.contrib.auth.forms import UsernameField
@@ -43,6 +44,7 @@ from annotate.models.project import Role
 from annotate.projects.read import members_of, no_member, open_invites
 from annotate.projects.write import remove_member, set_member
 from annotate.tasks.mail import send_invitation
+from frontend.account.log_in import ways_in
 from frontend.account.views import SignUpForm
 from frontend.base.forms import offer_members
 from frontend.base.pages import ProjectPage, RefusalsShown, project_view, status_of
@@ -170,6 +172,8 @@ def members(page: ProjectPage) -> HttpResponse:
 @project_view("members", post="members.change")
 def new_account(page: ProjectPage) -> HttpResponse:
     """Makes an account and shows its password. No redirect: the password is kept nowhere, so only this page has it."""
+    if not settings.PASSWORD_LOGIN:
+        raise Http404
     form = AccountForm(page.request.POST, prefix="account")
     if form.is_valid():
         with RefusalsShown(form):
@@ -271,7 +275,7 @@ def show_members(page: ProjectPage, forms: dict[str, Any], status: int) -> HttpR
         "account_form": AccountForm(prefix="account"),
         "invite_form": InviteForm(prefix="invite"),
     }
-    context = {"rows": rows, "invites": list(open_invites(page.project)), **blank, **forms}
+    context = {"ways": ways_in(), "rows": rows, "invites": list(open_invites(page.project)), **blank, **forms}
     return page.render("projects/members.html", context, status=status)
 
 
@@ -318,7 +322,9 @@ def _join(request: HttpRequest, found: Invite, token: str) -> HttpResponse:
 
 def _sign_up(request: HttpRequest, found: Invite, token: str) -> HttpResponse:
     """An account is made together with its membership, or not at all."""
-    form = SignUpForm(request.POST if request.method == "POST" else None, initial={"email": found.email})
+    ways = ways_in()
+    sent = request.POST if request.method == "POST" and ways["by_password"] else None
+    form = SignUpForm(sent, initial={"email": found.email})
     if form.is_valid():
         try:
             with transaction.atomic():
@@ -338,7 +344,7 @@ def _sign_up(request: HttpRequest, found: Invite, token: str) -> HttpResponse:
         # Who tries name after name learns which accounts there are; past the limit no refusal says why.
         is_taken = form.has_error("username", "unique")
         count_wrong_secret(request, is_wrong=is_taken)
-    context = {"invite": found, "form": form, "path": request.path}
+    context = {"invite": found, "form": form, "path": request.path, "ways": ways}
     return render(request, "projects/invite.html", context, status=422 if form.is_bound else 200)
 
 

@@ -270,6 +270,8 @@ PAGES = [
 # What is no page of its own, and so is seen where it belongs.
 NO_PAGES = {
     "logout": "a form",
+    "sign-in": "leads to the provider; see tests/browser/test_sign_in.py",
+    "sign-in-back": "where the provider leads to",
     "account-email": "a form of the account's page",
     "language": "a form",
     "label-change": "a form",

@@ -65,6 +65,11 @@ def test_production_refuses_to_start_without(load: Load, name: str) -> None:
         ({"EMAIL_URL": "smtp+tls://u:secret@:587"}, "EMAIL_URL cannot be read"),
         ({"EMAIL_URL": "smtp://u:secret@host:many"}, "EMAIL_URL cannot be read"),
         ({"EMAIL_URL": "smtp+tls://u:secret@host"}, "PUBLIC_URL is not set, and mails need it for their links"),
+        ({"OIDC_ISSUER": "http://id.example.org"}, "OIDC_ISSUER is not a URL of the form https://"),
+        ({"OIDC_ISSUER": "https://id.example.org"}, "OIDC_CLIENT_ID is not set, and the provider asks"),
+        ({"OIDC_ROLES": "staff=desk:boss"}, "OIDC_ROLES is 'staff=desk:boss', but should be group=project:role"),
+        ({"OIDC_ROLES": "desk:admin"}, "OIDC_ROLES is 'desk:admin', but should be group=project:role"),
+        ({"PASSWORD_LOGIN": "false"}, "PASSWORD_LOGIN is false, but OIDC_ISSUER is not set"),
         ({"JUDGE_SECRET_KEYS": "u:secret"}, "JUDGE_SECRET_KEYS holds something that is no key"),
         ({"PUBLIC_URL": "touchstone.example.org"}, "PUBLIC_URL is not a URL of the form https://"),
     ],
@@ -116,13 +121,18 @@ def test_the_mail_server_of_a_url(load: Load) -> None:
     assert mail_server(load(PORT="8123"))[0] == "console"
 
 
+def test_groups_and_their_roles(load: Load) -> None:
+    given = load(OIDC_ROLES="/qa team=desk:annotator, cn=leads=next-door:reviewer")["OIDC_ROLES"]
+    assert given == [("/qa team", "desk", "annotator"), ("cn=leads", "next-door", "reviewer")]
+
+
 def test_a_unix_socket_for_redis_is_spelled_as_celery_wants_it(load: Load) -> None:
     assert load(REDIS_URL="unix:///run/r.sock?db=3")["CELERY_BROKER_URL"] == "redis+socket:///run/r.sock?virtual_host=3"
 
 
 def test_every_variable_is_documented_and_every_documented_one_exists(root) -> None:
     pattern = re.compile(
-        r"""env\.(?:text|required|flag|number|choice|names|fernet_keys|url|folder|optional_folder)\(\s*["']([A-Z_]+)["']"""
+        r"""env\.(?:text|required|flag|number|choice|names|roles_of_groups|fernet_keys|url|folder|optional_folder)\(\s*["']([A-Z_]+)["']"""
     )
     used = {
         name

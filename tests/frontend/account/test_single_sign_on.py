@@ -1,0 +1,387 @@
+"""Signing in by a real OpenID Connect provider: whose account it is, what groups give and take, and who stays out."""
+
+from __future__ import annotations
+
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+from django.test import Client
+from knox.models import get_token_model
+
+from annotate.core.permissions import resettable
+from annotate.members.write import create_invite, deactivate_account, deactivate_member, reactivate_member
+from annotate.models import AuditEntry, Identity, Membership, Project, User
+from annotate.projects.write import set_member
+from tests.clients import as_user
+from tests.oidc_provider import Provider
+
+NOOR = {"email": "noor@example.org", "email_verified": True, "preferred_username": "noor", "name": "Noor Ali"}
+
+
+def sign_in(provider: Provider, subject: str, browser: Client | None = None, to: str = "") -> Any:
+    """The reply to what comes back from the provider."""
+    browser = browser or Client()
+    asked = browser.get("/login/provider/", {"next": to})
+    return browser.get(provider.agree(asked.url, subject))
+
+
+def who(browser: Client) -> str:
+    reply = browser.get("/api/me/")
+    return reply.json()["username"] if reply.status_code == 200 else ""
+
+
+def refused(reply: Any, browser: Client) -> str:
+    """What the person reads, who is not let in."""
+    assert reply.url.startswith("/login/?next=")
+    page = browser.get(reply.url)
+    assert who(browser) == ""
+    [said] = [str(message) for message in page.context["messages"]]
+    return said
+
+
+def try_in(provider: Provider, subject: str) -> str:
+    browser = Client()
+    return refused(sign_in(provider, subject, browser), browser)
+
+
+def test_off_there_is_nothing(db: None) -> None:
+    assert Client().get("/login/provider/").status_code == 404
+    assert Client().get("/login/provider/back/").status_code == 404
+    assert "/login/provider/" not in Client().get("/login/").content.decode()
+
+
+def test_a_first_sign_in_makes_an_account_where_the_operator_says_so(
+    provider: Provider, settings: Any, project: Project
+) -> None:
+    provider.know("n-1", **NOOR)
+    settings.OIDC_CREATE_ACCOUNTS = True
+    browser = Client()
+    assert sign_in(provider, "n-1", browser, to="/account/").url == "/account/"
+    user = User.objects.get(username="noor")
+    assert (user.display_name, user.email, user.is_superuser, user.is_staff) == (
+        "Noor Ali", "noor@example.org", False, False,
+    )  # fmt: skip
+    assert who(browser) == "noor"
+    assert not user.has_usable_password()
+    assert "Change password" not in browser.get("/account/").content.decode()
+    assert not user.memberships.exists()
+    # Again, with other words about the same person: the same account, as it is.
+    provider.know("n-1", **{**NOOR, "email": "n.ali@example.org", "preferred_username": "nali"})
+    settings.OIDC_CREATE_ACCOUNTS = False
+    other = Client()
+    sign_in(provider, "n-1", other)
+    assert who(other) == "noor"
+    assert [entry.action for entry in AuditEntry.objects.filter(subject="noor")] == ["account.created"]
+
+
+def test_what_is_asked_of_the_provider(provider: Provider) -> None:
+    asked = urlsplit(Client().get("/login/provider/").url)
+    query = {name: one[0] for name, one in parse_qs(asked.query).items()}
+    assert f"{asked.scheme}://{asked.netloc}" == provider.url
+    assert query["redirect_uri"] == "http://testserver/login/provider/back/"
+    assert (query["response_type"], query["scope"]) == ("code", "openid profile email")
+    assert query["code_challenge_method"] == "S256"
+    assert len(query["code_challenge"]) == 43
+    assert min(len(query["state"]), len(query["nonce"])) >= 20
+
+
+def test_who_has_no_account_is_refused(provider: Provider) -> None:
+    provider.know("n-2", **NOOR)
+    assert try_in(provider, "n-2") == "You have no account here. Ask a project admin for an invitation."
+    assert not User.objects.filter(username="noor").exists()
+
+
+def test_an_invitation_lets_in_who_has_no_account(provider: Provider, alice: User, project: Project) -> None:
+    _invite, token = create_invite(actor=alice, project=project, role="annotator")
+    provider.know("n-3", **NOOR)
+    browser = Client()
+    link = f"/invite/{token}/"
+    assert f'href="/login/provider/?next={link}"' in browser.get(link).content.decode()
+    assert sign_in(provider, "n-3", browser, to=link).url == link
+    assert browser.post(link).url == "/p/help/"
+    assert Membership.objects.get(user__username="noor").role == "annotator"
+    # Used up, it lets nobody else in.
+    provider.know("n-4", email="other@example.org")
+    other = Client()
+    assert "no account" in refused(sign_in(provider, "n-4", other, to=link), other)
+
+
+@pytest.mark.parametrize("to", ["https://elsewhere.example.org/", "//elsewhere.example.org", "javascript:1", "\\\\x"])
+def test_it_leads_nowhere_else(provider: Provider, settings: Any, to: str) -> None:
+    settings.OIDC_CREATE_ACCOUNTS = True
+    assert sign_in(provider, "n-5", to=to).url == "/"
+
+
+# Accounts that are there already
+
+
+def test_an_account_is_never_taken_over_by_its_name(provider: Provider, settings: Any, ben: User) -> None:
+    settings.OIDC_CREATE_ACCOUNTS = settings.OIDC_JOIN_BY_EMAIL = True
+    provider.know("b-1", email="somebody@example.org", email_verified=True, preferred_username="ben")
+    browser = Client()
+    sign_in(provider, "b-1", browser)
+    assert who(browser) == "ben-2"
+
+
+@pytest.mark.parametrize(
+    ("joins", "is_verified", "joined"), [(True, True, True), (False, True, False), (True, False, False)]
+)
+def test_an_account_is_joined_by_a_verified_address_if_the_operator_says_so(
+    provider: Provider, settings: Any, ben: User, joins: bool, is_verified: bool, joined: bool
+) -> None:
+    settings.OIDC_CREATE_ACCOUNTS, settings.OIDC_JOIN_BY_EMAIL = True, joins
+    User.objects.filter(pk=ben.pk).update(email="Ben@example.org")
+    before = as_user(ben)
+    get_token_model().objects.create(ben)
+    provider.know("b-2", email="ben@Example.org", email_verified=is_verified)
+    browser = Client()
+    reply = sign_in(provider, "b-2", browser)
+    ben.refresh_from_db()
+    if joined:
+        assert who(browser) == "ben"
+        # Who wrote another's address into an account of their own is out.
+        assert (ben.has_usable_password(), ben.auth_token_set.exists(), who(before)) == (False, False, "")
+        assert AuditEntry.objects.get(action="account.joined").subject == "ben"
+    else:
+        assert "Another account here has your email address" in refused(reply, browser)
+        assert (ben.has_usable_password(), who(before)) == (True, "ben")
+    assert User.objects.filter(email__iexact="ben@example.org").count() == 1
+
+
+def test_an_account_is_joined_once(provider: Provider, settings: Any, ben: User) -> None:
+    """An address that passed to another person doesn't bring the account along."""
+    settings.OIDC_JOIN_BY_EMAIL = True
+    User.objects.filter(pk=ben.pk).update(email="ben@example.org")
+    for subject in ("b-3", "b-4"):
+        provider.know(subject, email="ben@example.org", email_verified=True)
+    assert sign_in(provider, "b-3").url == "/"
+    assert "Another account" in try_in(provider, "b-4")
+    # The operator's next provider: the one before is gone.
+    Identity.objects.update(issuer="https://before.example.org")
+    assert sign_in(provider, "b-4").url == "/"
+    assert Identity.objects.get().subject == "b-4"
+
+
+def test_of_two_accounts_with_the_address_none_is_joined(
+    provider: Provider, settings: Any, ben: User, bea: User
+) -> None:
+    settings.OIDC_JOIN_BY_EMAIL = True
+    User.objects.filter(pk__in=(ben.pk, bea.pk)).update(email="both@example.org")
+    provider.know("b-5", email="both@example.org", email_verified=True)
+    assert "Another account" in try_in(provider, "b-5")
+
+
+@pytest.mark.parametrize("is_known", [True, False])
+def test_a_deactivated_account_stays_out(provider: Provider, settings: Any, ben: User, is_known: bool) -> None:
+    """Also with an address that is not verified: a second account would be a way back in."""
+    settings.OIDC_CREATE_ACCOUNTS = settings.OIDC_JOIN_BY_EMAIL = True
+    User.objects.filter(pk=ben.pk).update(email="ben@example.org")
+    provider.know("b-6", email="ben@example.org", email_verified=is_known)
+    if is_known:
+        sign_in(provider, "b-6")
+    deactivate_account(user=ben)
+    before = User.objects.count()
+    assert try_in(provider, "b-6") == "Your account was deactivated."
+    assert User.objects.count() == before
+
+
+# What groups give
+
+
+@pytest.fixture
+def groups(provider: Provider, settings: Any) -> Any:
+    """`groups("qa", "leads")`: signs Noor in, who is in these groups now; and her account as it is then."""
+    settings.OIDC_CREATE_ACCOUNTS = True
+    settings.OIDC_ADMIN_GROUPS = ["ops"]
+    settings.OIDC_ROLES = [
+        ("qa", "help", "annotator"), ("leads", "help", "reviewer"), ("heads", "help", "admin"),
+        ("qa", "no-such", "admin"),
+    ]  # fmt: skip
+
+    def now(*names: str) -> User:
+        provider.know("n-6", **NOOR, groups=list(names))
+        assert sign_in(provider, "n-6").url == "/"
+        return User.objects.get(username="noor")
+
+    return now
+
+
+def role(user: User) -> str | None:
+    return user.memberships.filter(is_active=True).values_list("role", flat=True).first()
+
+
+def test_a_group_makes_an_admin_and_takes_it_back(groups: Any) -> None:
+    user = groups("ops")
+    assert (user.is_superuser, user.is_staff) == (True, True)
+    assert groups("ops").is_superuser
+    user = groups("qa")
+    assert (user.is_superuser, user.is_staff) == (False, False)
+    changes = AuditEntry.objects.filter(action="account.admin_changed").order_by("pk")
+    assert [entry.details["is_admin"] for entry in changes] == [True, False]
+
+
+def test_who_was_made_an_admin_by_hand_stays_one(groups: Any) -> None:
+    User.objects.filter(pk=groups().pk).update(is_staff=True)
+    assert groups("ops").is_superuser
+    user = groups()
+    assert (user.is_superuser, user.is_staff) == (False, True)
+
+
+def test_roles_come_and_go_with_groups(groups: Any, project: Project) -> None:
+    assert role(groups("other")) is None
+    assert role(groups("qa")) == "annotator"
+    assert role(groups("qa", "leads")) == "reviewer"
+    assert role(groups("qa")) == "annotator"
+    assert role(groups()) is None
+    assert role(groups("leads")) == "reviewer"
+    assert role(groups()) is None
+
+
+def test_a_role_given_by_hand_stays(groups: Any, project: Project, alice: User) -> None:
+    user = groups()
+    set_member(project=project, user=user, role="annotator", actor=alice)
+    assert role(groups("leads")) == "reviewer"
+    assert role(groups()) == "annotator"
+    set_member(project=project, user=user, role="admin", actor=alice)
+    assert role(groups("leads")) == "admin"
+    assert role(groups()) == "admin"
+
+
+def test_a_role_that_is_changed_by_hand_is_the_groups_again(groups: Any, project: Project, alice: User) -> None:
+    set_member(project=project, user=groups("leads"), role="annotator", actor=alice)
+    assert role(groups("leads")) == "reviewer"
+    assert role(groups()) == "annotator"
+
+
+def test_whom_an_admin_deactivates_stays_out_of_the_project(groups: Any, project: Project, alice: User) -> None:
+    user = groups("qa")
+    deactivate_member(actor=alice, project=project, user=user)
+    assert role(groups("qa")) is None
+    assert role(groups()) is None
+    assert role(groups("leads")) is None
+    reactivate_member(actor=alice, project=project, user=user)
+    assert role(groups("leads")) == "reviewer"
+
+
+def test_the_last_admin_loses_the_role_with_the_group(groups: Any, project: Project, alice: User) -> None:
+    assert role(groups("heads")) == "admin"
+    deactivate_member(actor=alice, project=project, user=alice)
+    assert role(groups("qa")) == "annotator"
+    assert role(groups()) is None
+
+
+def test_a_project_that_is_being_deleted_gets_nobody(groups: Any, project: Project) -> None:
+    user = groups("qa")
+    Project.objects.filter(pk=project.pk).update(deleting_at="2026-01-01T00:00Z")
+    assert role(groups("leads")) == "annotator"
+    assert Identity.objects.get(user=user).roles == {}
+
+
+@pytest.mark.parametrize("said", [None, "ops", 7, ["ops", 7, None], {"ops": True}])
+def test_groups_that_are_no_list(provider: Provider, settings: Any, said: Any) -> None:
+    settings.OIDC_CREATE_ACCOUNTS, settings.OIDC_ADMIN_GROUPS = True, ["ops"]
+    provider.know("n-7", **NOOR, groups=said)
+    sign_in(provider, "n-7")
+    assert User.objects.get(username="noor").is_superuser == (said in ("ops", ["ops", 7, None]))
+
+
+CLAIMS: list[dict[str, Any]] = [
+    {}, {"preferred_username": "a b/c\u202e"}, {"preferred_username": "x" * 5000}, {"name": "n" * 5000},
+    {"name": {"first": "N"}}, {"email": 7}, {"email": "no address"}, {"email": ["a@example.org"]},
+    {"preferred_username": "\u0000"}, {"name": "a\u0000b"}, {"email_verified": "true", "email": "v@example.org"},
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("claims", CLAIMS, ids=range(len(CLAIMS)))
+def test_odd_claims_make_a_plain_account(provider: Provider, settings: Any, claims: dict[str, Any]) -> None:
+    settings.OIDC_CREATE_ACCOUNTS = True
+    provider.know("odd", **claims)
+    browser = Client()
+    assert sign_in(provider, "odd", browser).url == "/"
+    user = User.objects.get(username=who(browser))
+    user.full_clean(exclude=["password"])
+    assert user.email == ""
+
+
+# What is not believed
+
+
+def test_a_reply_that_this_browser_did_not_ask_for(provider: Provider, settings: Any) -> None:
+    settings.OIDC_CREATE_ACCOUNTS = True
+    mine, theirs = Client(), Client()
+    back = provider.agree(theirs.get("/login/provider/").url, "mallory")
+    assert "didn’t work" in refused(mine.get(back), mine)
+    assert theirs.get(back).url == "/"
+    # Nor twice.
+    again = Client()
+    again.cookies = theirs.cookies
+    theirs.post("/logout/")
+    assert "didn’t work" in refused(theirs.get(back), theirs)
+
+
+def test_the_code_of_another_browser_with_the_state_of_this_one(provider: Provider, settings: Any) -> None:
+    """The ID token that comes of it has the other browser's nonce."""
+    settings.OIDC_CREATE_ACCOUNTS = True
+    mine, theirs = Client(), Client()
+    state = parse_qs(urlsplit(mine.get("/login/provider/").url).query)["state"][0]
+    stolen = provider.agree(theirs.get("/login/provider/").url, "mallory")
+    code = parse_qs(urlsplit(stolen).query)["code"][0]
+    assert "didn’t work" in refused(mine.get("/login/provider/back/", {"code": code, "state": state}), mine)
+    assert not User.objects.exists()
+
+
+def test_another_issuer_than_the_one_that_was_named(provider: Provider, settings: Any) -> None:
+    settings.OIDC_CREATE_ACCOUNTS = True
+    settings.OIDC_ISSUER = f"{provider.url}/"
+    assert "didn’t work" in try_in(provider, "n-8")
+
+
+def test_the_person_changed_their_mind(provider: Provider) -> None:
+    browser = Client()
+    back = provider.refuse(browser.get("/login/provider/").url)
+    assert "Signing in with Example ID didn’t work" in refused(browser.get(back), browser)
+
+
+@pytest.mark.parametrize("query", [{}, {"code": "x"}, {"state": "x"}, {"error": "x", "error_description": "\x00<b>"}])
+def test_nonsense_comes_back(provider: Provider, query: dict[str, str]) -> None:
+    browser = Client()
+    assert browser.get("/login/provider/back/", query).status_code in (302, 400)
+    assert who(browser) == ""
+
+
+def test_a_provider_that_is_away(provider: Provider, settings: Any) -> None:
+    settings.OIDC_ISSUER = "http://localhost:1"
+    browser = Client()
+    assert "didn’t work" in refused(browser.get("/login/provider/", {"next": "/p/help/"}), browser)
+
+
+# Without passwords
+
+
+def test_passwords_can_be_turned_off(
+    provider: Provider, settings: Any, alice: User, ben: User, project: Project
+) -> None:
+    settings.PASSWORD_LOGIN = False
+    page = Client().get("/login/").content.decode()
+    assert "Sign in with Example ID" in page
+    assert 'type="password"' not in page
+    browser = Client()
+    assert browser.post("/login/", {"username": "ben", "password": "a long password"}).status_code == 200
+    assert who(browser) == ""
+    assert resettable(alice, [ben]) == set()
+    members = as_user(alice).get("/p/help/members/").content.decode()
+    assert "/members/new-account/" not in members
+    account = {"account-username": "new", "account-role": "annotator"}
+    assert as_user(alice).post("/p/help/members/new-account/", account).status_code == 404
+    _, token = create_invite(actor=alice, project=project, role="annotator")
+    assert 'type="password"' not in Client().get(f"/invite/{token}/").content.decode()
+    sent = {"username": "new", "password1": "blue lamp 77 river", "password2": "blue lamp 77 river"}
+    assert Client().post(f"/invite/{token}/", sent).status_code == 200
+    assert not User.objects.filter(username="new").exists()
+
+
+def test_an_account_of_the_provider_gets_no_password(provider: Provider, groups: Any, project: Project) -> None:
+    alice = User.objects.get(username="alice")
+    user = groups("qa")
+    assert resettable(alice, [user]) == set()
