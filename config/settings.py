@@ -214,6 +214,8 @@ OIDC_GROUPS_CLAIM = env.text("OIDC_GROUPS_CLAIM", "groups")
 OIDC_ADMIN_GROUPS = env.names("OIDC_ADMIN_GROUPS", [])
 OIDC_ROLES = env.roles_of_groups("OIDC_ROLES", ("annotator", "reviewer", "admin"))
 PASSWORD_LOGIN = env.flag("PASSWORD_LOGIN", True)
+# Whether admins need a second factor beside their password.
+SECOND_FACTOR_FOR_ADMINS = env.flag("SECOND_FACTOR_FOR_ADMINS", False)
 if not (PASSWORD_LOGIN or OIDC_ISSUER):
     raise ImproperlyConfigured(
         "The environment variable PASSWORD_LOGIN is false, but OIDC_ISSUER is not set: nobody could log in. Set "

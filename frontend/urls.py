@@ -3,7 +3,7 @@
 from django.contrib.auth.views import LogoutView
 from django.urls import include, path
 
-from frontend.account import notices, single_sign_on
+from frontend.account import notices, second_factor, single_sign_on
 from frontend.account import views as account
 from frontend.account.log_in import LogIn
 from frontend.adjudicate import dispute, disputes
@@ -236,6 +236,7 @@ project_patterns = [
 urlpatterns = [
     path("", projects.home, name="home"),
     path("login/", LogIn.as_view(), name="login"),
+    path("login/code/", second_factor.code, name="log-in-code"),
     path("login/provider/", single_sign_on.go, name="sign-in"),
     path("login/provider/back/", single_sign_on.back, name="sign-in-back"),
     path("logout/", LogoutView.as_view(), name="logout"),
@@ -253,6 +254,10 @@ urlpatterns = [
     path("account/email/", account.change_email, name="account-email"),
     path("account/keys/", account.keys, name="keys"),
     path("account/password/", account.ChangePassword.as_view(), name="password"),
+    path("account/second-factor/", second_factor.show, name="second-factor"),
+    path("account/second-factor/new/", second_factor.new, name="second-factor-new"),
+    path("account/second-factor/codes/", second_factor.codes, name="second-factor-codes"),
+    path("account/second-factor/off/", second_factor.off, name="second-factor-off"),
     path("account/tokens/", account.new_token, name="token-new"),
     path("account/tokens/<str:token_id>/revoke/", account.revoke_token, name="token-revoke"),
     path("p/<slug:slug>/", include(project_patterns)),

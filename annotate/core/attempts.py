@@ -1,4 +1,4 @@
-"""How often a password, a token or an invitation may be guessed (docs/decisions/0020-guessing.md).
+"""How often a password, a code, a token or an invitation may be guessed (docs/decisions/0020-guessing.md).
 
 Each limit is a bucket in PostgreSQL that leaks: so many wrong tries at once, and one more whenever a share has run out.
 So a full bucket slows its owner down and locks nothing. A try is counted before it is looked at, and taken back when it
@@ -41,6 +41,9 @@ ADDRESS = Limit(20, 30)
 ACCOUNT = Limit(50, 20)
 # The old password, asked of a user who is logged in.
 CONFIRMED = Limit(10, 60)
+# A code of the second factor, after the right password. Three of a million are right: who guesses all year finds one
+# with a chance of one in ten. Browsers in which the account was logged in before have a limit of their own, as above.
+SECOND_FACTOR = Limit(10, 900)
 # Tokens and links of invitations: random, so a right one is no guess and always passes. Names that are taken, too.
 SECRETS = Limit(30, 10)
 

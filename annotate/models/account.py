@@ -1,5 +1,5 @@
 """What an account has besides itself: tokens for programs, a link to reset its password, its identity at an OpenID
-Connect provider; and how many wrong passwords were tried for it lately."""
+Connect provider, its second factor; and how many wrong passwords were tried for it lately."""
 
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
@@ -52,6 +52,22 @@ class Identity(models.Model):
 
     def __str__(self) -> str:
         return f"{self.subject} at {self.issuer}"
+
+
+class SecondFactor(models.Model):
+    """Codes of an authenticator app (TOTP), asked after the password."""
+
+    user = models.OneToOneField("annotate.User", on_delete=models.CASCADE, related_name="second_factor")
+    # annotate.core.sealed
+    secret = models.TextField()
+    # The half minute of the last code that was used: none serves twice.
+    last_step = models.BigIntegerField()
+    # Digests of the recovery codes that are left.
+    recovery = ArrayField(models.CharField(max_length=64), default=list, blank=True)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    def __str__(self) -> str:
+        return f"second factor of {self.user_id}"
 
 
 class Attempts(models.Model):

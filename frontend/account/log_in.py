@@ -1,42 +1,16 @@
-"""Logging in: by a password, or by the OpenID Connect provider."""
+"""Logging in by a password: the first of two steps where the account has a second factor."""
 
 from __future__ import annotations
 
 from typing import Any
 from urllib.parse import urlsplit
 
-from django.conf import settings
-from django.contrib.auth import login
 from django.contrib.auth.forms import AuthenticationForm
 from django.contrib.auth.views import LoginView
-from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.http import HttpRequest, HttpResponse
 
-from annotate.core.browsers import remember_browser
-from annotate.models import User
-
-
-def ways_in() -> dict[str, Any]:
-    """What pages offer. provider: its name; "" for none."""
-    return {"provider": settings.OIDC_NAME if settings.OIDC_ISSUER else "", "by_password": settings.PASSWORD_LOGIN}
-
-
-def begin_session(request: HttpRequest, user: User, to: str) -> HttpResponse:
-    """Leads on to that address. From here on this browser shows the language that the person chose, wherever that
-    was."""
-    login(request, user)
-    reply = HttpResponseRedirect(to)
-    if user.language in dict(settings.LANGUAGES):
-        reply.set_cookie(
-            settings.LANGUAGE_COOKIE_NAME,
-            user.language,
-            max_age=settings.LANGUAGE_COOKIE_AGE,
-            path=settings.LANGUAGE_COOKIE_PATH,
-            domain=settings.LANGUAGE_COOKIE_DOMAIN,
-            secure=settings.LANGUAGE_COOKIE_SECURE,
-            httponly=settings.LANGUAGE_COOKIE_HTTPONLY,
-            samesite="Lax",
-        )
-    return reply
+from frontend.account.second_factor import after_password
+from frontend.account.sessions import ways_in
 
 
 class LogIn(LoginView):
@@ -51,7 +25,4 @@ class LogIn(LoginView):
         return "" if urlsplit(url).path == self.request.path else url
 
     def form_valid(self, form: AuthenticationForm) -> HttpResponse:
-        user = form.get_user()
-        reply = begin_session(self.request, user, self.get_success_url())
-        remember_browser(self.request, reply, user)
-        return reply
+        return after_password(self.request, form.get_user(), self.get_success_url())

@@ -23,7 +23,7 @@ from django.views.decorators.http import require_safe
 from annotate.core.errors import Refusal, Unavailable
 from annotate.members.single_sign_on import sign_in
 from annotate.members.write import find_invite
-from frontend.account.log_in import begin_session
+from frontend.account.sessions import begin_session
 
 if TYPE_CHECKING:
     from frontend.account.provider import Provider

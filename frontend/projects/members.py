@@ -8,11 +8,10 @@ from typing import Any, cast
 from django import forms
 from django.conf import settings
 from django.contrib import messages
-from django.contrib.auth import login
 from django.contrib.auth.forms import UsernameField
 from django.core.exceptions import ValidationError
 from django.db import IntegrityError, transaction
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils.translation import gettext as _
@@ -23,7 +22,6 @@ from django.views.decorators.http import require_http_methods
 
 from annotate.batches.read import open_work
 from annotate.core.attempts import count_wrong_secret
-from annotate.core.browsers import remember_browser
 from annotate.core.errors import Refusal
 from annotate.core.permissions import may, resettable, role_of
 from annotate.core.rows import first_or_raise
@@ -44,7 +42,8 @@ from annotate.models.project import Role
 from annotate.projects.read import members_of, no_member, open_invites
 from annotate.projects.write import remove_member, set_member
 from annotate.tasks.mail import send_invitation
-from frontend.account.log_in import ways_in
+from frontend.account.second_factor import after_password
+from frontend.account.sessions import ways_in
 from frontend.account.views import SignUpForm
 from frontend.base.forms import offer_members
 from frontend.base.pages import ProjectPage, RefusalsShown, project_view, status_of
@@ -336,10 +335,7 @@ def _sign_up(request: HttpRequest, found: Invite, token: str) -> HttpResponse:
             # The name was taken since it was checked.
             form.add_error("username", ValidationError(_("A user with that username already exists."), code="unique"))
         else:
-            login(request, user)
-            reply = _welcome(request, member)
-            remember_browser(request, reply, user)
-            return reply
+            return after_password(request, user, _welcome(request, member).url)
     if form.is_bound:
         # Who tries name after name learns which accounts there are; past the limit no refusal says why.
         is_taken = form.has_error("username", "unique")
@@ -348,7 +344,7 @@ def _sign_up(request: HttpRequest, found: Invite, token: str) -> HttpResponse:
     return render(request, "projects/invite.html", context, status=422 if form.is_bound else 200)
 
 
-def _welcome(request: HttpRequest, member: Membership) -> HttpResponse:
+def _welcome(request: HttpRequest, member: Membership) -> HttpResponseRedirect:
     said = _("Welcome to “%(project)s”. Your role: %(role)s.")
     messages.success(request, said % {"project": member.project.name, "role": member.get_role_display().lower()})
     return redirect("project", slug=member.project.slug)

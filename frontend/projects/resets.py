@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from django.contrib import messages
-from django.contrib.auth import login
 from django.contrib.auth.forms import SetPasswordForm
 from django.http import Http404, HttpRequest, HttpResponse
-from django.shortcuts import redirect, render
+from django.shortcuts import render
 from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
@@ -14,10 +13,10 @@ from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods
 
 from annotate.core.attempts import count_wrong_secret
-from annotate.core.browsers import remember_browser
 from annotate.core.errors import Refusal
 from annotate.members.resets import create_reset, find_reset, use_reset
 from annotate.models import User
+from frontend.account.second_factor import after_password
 from frontend.base.pages import ProjectPage, project_view, status_of
 from frontend.projects.members import one_member, show_members
 
@@ -46,11 +45,8 @@ def open_reset(request: HttpRequest, token: str) -> HttpResponse:
         form: SetPasswordForm[User] = SetPasswordForm(found.user, request.POST if request.method == "POST" else None)
         if form.is_valid():
             user = use_reset(token=token, password=form.cleaned_data["new_password1"])
-            login(request, user)
             messages.success(request, _("Your new password is set. You’re logged out everywhere else."))
-            reply = redirect("home")
-            remember_browser(request, reply, user)
-            return reply
+            return after_password(request, user, reverse("home"))
     except Http404:
         count_wrong_secret(request)
         return render(request, "projects/reset_gone.html", status=404)

@@ -58,6 +58,7 @@ PAGES = [
     ("ana remy stan", "/notices/"),
     ("alma", "/account/"),
     ("ana", "/account/keys/"),
+    ("ana", "/account/second-factor/"),
     ("alma", "/account/password/"),
     ("alma", "/help/statistics/"),
     ("alma", "/help/formats/"),
@@ -270,6 +271,10 @@ PAGES = [
 # What is no page of its own, and so is seen where it belongs.
 NO_PAGES = {
     "logout": "a form",
+    "log-in-code": "after the password; see tests/browser/test_sign_in.py",
+    "second-factor-new": "a form of the second factor's page; see tests/browser/test_sign_in.py",
+    "second-factor-codes": "a form of the second factor's page",
+    "second-factor-off": "a form of the second factor's page",
     "sign-in": "leads to the provider; see tests/browser/test_sign_in.py",
     "sign-in-back": "where the provider leads to",
     "account-email": "a form of the account's page",

@@ -6,10 +6,11 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import pyotp
 import pytest
 
 from annotate.members.write import deactivate_account
-from annotate.models import User
+from annotate.models import SecondFactor, User
 from tests.browser.accessibility import NARROW, bring_axe, problems, sticking_out, unseen_focus
 from tests.browser.conftest import Desk
 from tests.oidc_provider import Provider
@@ -95,3 +96,61 @@ def test_the_page_with_both_ways_in(open_page: NewPage) -> None:
     page.get_by_role("link", name="Sign in with Example ID").focus()
     page.keyboard.press("Enter")
     page.get_by_placeholder("sub").wait_for()
+
+
+def code_of(key: str) -> str:
+    return pyotp.TOTP(key).now()
+
+
+def a_half_minute_later() -> None:
+    SecondFactor.objects.update(last_step=0)
+
+
+def log_in(page: Page) -> None:
+    page.context.clear_cookies()
+    page.goto("/login/?next=/account/")
+    page.get_by_label("Username").fill("ana")
+    page.get_by_label("Password").fill("ana-long-password")
+    page.get_by_role("button", name="Log in").click()
+
+
+def give(page: Page, code: str) -> None:
+    page.get_by_label("Code", exact=True).fill(code)
+    page.keyboard.press("Enter")
+
+
+def test_a_second_factor(open_page: NewPage) -> None:
+    page = open_page()
+    bring_axe(page.context)
+    log_in(page)
+    page.get_by_role("link", name="Set up or change").click()
+    page.get_by_label("Password").fill("ana-long-password")
+    page.get_by_role("button", name="Set up").click()
+    page.wait_for_selector(".qr-code")
+    assert not problems(page, "the app's key", left=NARROW)
+    assert sticking_out(page) == []
+    key = page.locator("form code").inner_text().replace(" ", "")
+    give(page, "12345x")
+    page.get_by_text("This code is wrong").wait_for()
+    give(page, code_of(key))
+    page.wait_for_selector(".recovery-codes")
+    assert not problems(page, "recovery codes", left=NARROW)
+    assert sticking_out(page) == []
+    recovery = page.locator(".recovery-codes code").all_inner_texts()
+
+    # Asked for, as it is typed and as it is wrong.
+    a_half_minute_later()
+    log_in(page)
+    page.get_by_role("heading", name="Enter a code").wait_for()
+    assert not problems(page, "code", left=NARROW)
+    assert sticking_out(page) == []
+    give(page, "12345x")
+    page.get_by_text("This code is wrong").wait_for()
+    give(page, code_of(key))
+    page.get_by_role("heading", name="Account", exact=True).wait_for()
+
+    # A recovery code, once.
+    for wanted in ("Account", "Enter a code"):
+        log_in(page)
+        give(page, recovery[0])
+        page.get_by_role("heading", name=wanted, exact=True).wait_for()
