@@ -7,6 +7,7 @@ import random
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from datetime import date
+from itertools import chain
 from typing import Any
 
 from django.db import transaction
@@ -25,8 +26,17 @@ from annotate.projects.read import active_members
 from annotate.qualification.read import require_qualified, who_may_work
 from annotate.qualification.tries import enrol
 from annotate.samples.composed import delete_composed
-from annotate.samples.read import asked_by, asked_keys, samples_keyed
-from annotate.tasks.assignment import Turn, append_turns, check_tags, make_tasks, met_in_rounds, open_load, who_may
+from annotate.samples.read import asked_by, asked_keys, groups_of, samples_keyed
+from annotate.tasks.assignment import (
+    Turn,
+    append_turns,
+    check_tags,
+    in_turn,
+    make_tasks,
+    met_in_rounds,
+    open_load,
+    who_may,
+)
 from annotate.tasks.mail import batch_opened
 from annotate.tasks.moving import at_work, lock_samples, lock_takers, settle_batch
 from annotate.tasks.write import HandedOn, hand_on_of_the_gone
@@ -68,9 +78,13 @@ def _admit(batch: Batch, people: Sequence[User]) -> None:
         enrol(batch.requires, people)
 
 
+def _is_together(batch: Batch) -> bool:
+    return bool(batch.selection.get("came") == Came.EXPERIMENT)
+
+
 def _check_together(batch: Batch) -> None:
     """Answers that are compared go to the same people, which only lists of their own can promise."""
-    if batch.selection.get("came") != Came.EXPERIMENT:
+    if not _is_together(batch):
         return
     if batch.strategy != Strategy.BALANCED or batch.overlap_share < 1 or batch.tag_key:
         raise Conflict(
@@ -302,39 +316,61 @@ def _add(batch: Batch, selection: Mapping[str, Any], tags_of: Mapping[int, Colle
 
 
 def _even_out(batch: Batch, newcomers: Sequence[int], tags_of: Mapping[int, Collection[str]]) -> int:
-    """Moves untouched tasks, the last ones first, from the annotator with most left to the newcomer with least."""
+    """Moves untouched tasks, the last ones first, from the annotator with most left to the newcomer with least; of a
+    group that the same people label, all or none."""
     load = open_load(batch, tags_of)
     givers = set(tags_of) - set(newcomers)
-    pending = Task.objects.filter(batch=batch, status=TaskStatus.PENDING, purpose=Purpose.LABEL, annotator__in=givers)
-    untouched = list(pending.select_for_update().order_by("id"))
-    begun = set(Label.objects.filter(task__in=pending).values_list("task", flat=True))
-    stacks: dict[int, list[Task]] = defaultdict(list)
-    for task in sorted(untouched, key=lambda task: task.position):
-        if task.pk not in begun and task.annotator_id is not None:
-            stacks[task.annotator_id].append(task)
+    stacks = _movable(batch, givers)
     has = set(Task.objects.filter(batch=batch, annotator__in=newcomers).values_list("annotator", "sample"))
-    has |= met_in_rounds(newcomers, {task.sample_id for task in untouched})
-    own: dict[int, list[Turn]] = defaultdict(list)
+    has |= met_in_rounds(newcomers, {task.sample_id for stack in stacks.values() for tasks in stack for task in tasks})
+    own: dict[int, list[list[Turn]]] = defaultdict(list)
     moved: list[Task] = []
     while any(stacks.values()):
         giver = max((person for person in stacks if stacks[person]), key=lambda person: (load[person], -person))
         if load[giver] - min(load[person] for person in newcomers) < 2:
             break
-        task = stacks[giver].pop()
+        tasks = stacks[giver].pop()
         takers = [
             person
-            for person in who_may(task.tag, {one: tags_of[one] for one in newcomers})
-            if (person, task.sample_id) not in has and load[giver] - load[person] >= 2
+            for person in who_may(tasks[0].tag, {one: tags_of[one] for one in newcomers})
+            if load[giver] - load[person] >= 2 * len(tasks)
+            and not any((person, task.sample_id) in has for task in tasks)
         ]
         if not takers:
             continue
         taker = min(takers, key=lambda person: (load[person], person))
-        task.annotator_id = taker
-        has.add((taker, task.sample_id))
-        load[giver] -= 1
-        load[taker] += 1
-        own[taker].append(Turn(task.sample_id, task.tag))
-        moved.append(task)
+        for task in tasks:
+            task.annotator_id = taker
+            has.add((taker, task.sample_id))
+        own[taker].append([Turn(task.sample_id, task.tag) for task in tasks])
+        load[giver] -= len(tasks)
+        load[taker] += len(tasks)
+        moved += tasks
     Task.objects.bulk_update(moved, ["annotator"], batch_size=1000)
-    append_turns(batch, own, tags_of)
+    rng, is_together = random.Random(f"{batch.seed} {sorted(newcomers)}"), _is_together(batch)
+    turns = {one: in_turn(groups, rng) if is_together else [*chain(*groups)] for one, groups in own.items()}
+    append_turns(batch, turns, tags_of)
     return len(moved)
+
+
+def _movable(batch: Batch, givers: Collection[int]) -> dict[int, list[list[Task]]]:
+    """Of each giver the tasks that may go to another person, by position; those that stay together in one list. Of a
+    group of which one is begun, or done, none may."""
+    theirs = Task.objects.filter(batch=batch, purpose=Purpose.LABEL, annotator__in=givers).exclude(
+        status=TaskStatus.RELEASED
+    )
+    tasks = list(theirs.select_for_update(of=["self"]).select_related("sample").only(
+        "status", "annotator", "sample", "position", "tag", "batch", "sample__external_id"
+    ).order_by("id"))  # fmt: skip
+    begun = set(Label.objects.filter(task__in=theirs).values_list("task", flat=True))
+    group_of = groups_of(batch.project, [task.sample.external_id for task in tasks]) if _is_together(batch) else {}
+    together: dict[tuple[int, str], list[Task]] = defaultdict(list)
+    for task in sorted(tasks, key=lambda task: task.position):
+        assert task.annotator_id is not None
+        name = task.sample.external_id
+        together[task.annotator_id, group_of.get(name, name)].append(task)
+    stacks: dict[int, list[list[Task]]] = defaultdict(list)
+    for (giver, _group), bundle in together.items():
+        if all(task.status == TaskStatus.PENDING and task.pk not in begun for task in bundle):
+            stacks[giver].append(bundle)
+    return stacks

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,7 @@ import pytest
 from django.db import transaction
 
 from annotate.batches.edit import edit_batch
-from annotate.batches.steps import delete_batch, open_batch
+from annotate.batches.steps import delete_batch, extend_batch, open_batch
 from annotate.core.blindness import SYSTEM
 from annotate.models import Batch, Label, Sample, Task, Verdict
 from annotate.tasks.labelling import submit_task
@@ -238,3 +239,21 @@ def test_a_pair_is_no_answer_elsewhere(pairs: World, write: Write) -> None:  # n
         for name in ("v1", "v2")
     ]
     assert f"created {len(scores)}" in command("import_scores", "desk", write("s.jsonl", scores))
+
+
+def test_who_joins_later_takes_over_both_orders_of_a_question(pairs: World) -> None:  # noqa: F811
+    """Once task by task: of 9 of 16 questions one order went to somebody else."""
+    batch = beside(QUESTIONS, "--both-orders")
+    first = Task.objects.filter(batch=batch, annotator=pairs.ann).order_by("position").first()
+    assert first is not None
+    say(pairs.ann, first, "sample", "preference", "A")
+    extend_batch(actor=pairs.alice, batch=batch, annotators=[pairs.chen])
+    people: dict[str, dict[str, set[int | None]]] = {}
+    for task in Task.objects.filter(batch=batch).select_related("sample"):
+        people.setdefault(task.sample.group_key, {}).setdefault(task.sample.external_id, set()).add(task.annotator_id)
+    assert all(len(orders) == 2 and len({frozenset(who) for who in orders.values()}) == 1 for orders in people.values())
+    own = Task.objects.filter(batch=batch, annotator=pairs.chen).order_by("position").select_related("sample")
+    groups = [task.sample.group_key for task in own]
+    assert len(groups) > 10
+    assert all(one != other for one, other in pairwise(groups))
+    assert first.annotator_id in people[first.sample.group_key].popitem()[1]
