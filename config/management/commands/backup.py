@@ -34,8 +34,9 @@ class Command(OneLineCommand):
 
 
 _NOT_IN_IT = """Not in it; keep these elsewhere:
-- SECRET_KEY ({secret_key}) and JUDGE_SECRET_KEYS: without them the keys that are stored with
-  endpoints can't be read, and are entered again (now: {stored}).
+- SECRET_KEY ({secret_key}): without it authenticator apps are not accepted, only recovery codes.
+- JUDGE_SECRET_KEYS, or where that is not set SECRET_KEY: without them the keys that are stored with endpoints
+  can't be read, and are entered again (now: {stored}).
 - The environment, or the file .env: all other settings, and the keys that endpoints name (now: {named}).
 Sessions are not in it either: people log in again."""
 
