@@ -118,7 +118,7 @@ class Labelling:
 
 @dataclass
 class Health:
-    """`/healthz`, asked ten times a second: (when, status or 0, seconds, the whole reply)."""
+    """`/readyz`, asked ten times a second: (when, status or 0, seconds, the whole reply)."""
 
     port: int
     stop: threading.Event
@@ -128,7 +128,7 @@ class Health:
         while not self.stop.is_set():
             began = time.monotonic()
             try:
-                with urllib.request.urlopen(f"http://127.0.0.1:{self.port}/healthz", timeout=PATIENCE_SECONDS) as reply:
+                with urllib.request.urlopen(f"http://127.0.0.1:{self.port}/readyz", timeout=PATIENCE_SECONDS) as reply:
                     found = (reply.status, json.loads(reply.read()))
             except urllib.error.HTTPError as error:
                 found = (error.code, json.loads(error.read() or b"{}"))

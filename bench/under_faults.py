@@ -260,7 +260,7 @@ def _admin() -> Annotator:
 
 
 def _print(lines: list[dict[str, Any]], health: Health, began: float, ended: float) -> bool:
-    """Whether a label and a look at /healthz took no longer than is aimed at."""
+    """Whether a label and a look at /readyz took no longer than is aimed at."""
     replies = [line for line in lines if line["what"] == "reply" and line["to"] == "label"]
     good = [line for line in replies if line["status"] == 200]
     calm = [line["seconds"] * 1000 for line in good if line["at"] < began]
@@ -283,10 +283,10 @@ def _print(lines: list[dict[str, Any]], health: Health, began: float, ended: flo
         first = min((line["at"] for line in good if line["at"] > last), default=None)
         figure("labels go through again after", "never" if first is None else f"{first - began:.1f} s")
     well = health.all_well_after(began)
-    figure("/healthz: all parts answer after", "never" if well is None else f"{well:.1f} s")
+    figure("/readyz: all parts answer after", "never" if well is None else f"{well:.1f} s")
     statuses = dict(Counter(status for _at, status, _seconds, _reply in health.answers))
     longest = max(one[2] for one in health.answers) * 1000
-    figure("/healthz", f"longest {longest:.0f} ms {statuses}", "≤ 500 ms")
+    figure("/readyz", f"longest {longest:.0f} ms {statuses}", "≤ 500 ms")
     return percentile(during, 95) <= 300 and longest <= 500
 
 

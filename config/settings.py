@@ -93,7 +93,6 @@ BROWSER_COOKIE_NAME = "__Host-touchstone-browser" if PRODUCTION else "touchstone
 PROXY_COUNT = env.number("PROXY_COUNT", 0, low=0, high=10)
 
 SECURE_SSL_REDIRECT = env.flag("SECURE_SSL_REDIRECT", PRODUCTION)
-SECURE_REDIRECT_EXEMPT = [r"^healthz$"]  # asked over plain http from inside the container
 SECURE_HSTS_SECONDS = env.number("SECURE_HSTS_SECONDS", 365 * 24 * 3600 if PRODUCTION else 0, low=0, high=10**9)
 SECURE_HSTS_INCLUDE_SUBDOMAINS = env.flag("SECURE_HSTS_INCLUDE_SUBDOMAINS", False)
 # Only behind a proxy that sets this header itself: otherwise a client could claim https.
@@ -141,6 +140,7 @@ INSTALLED_APPS = [
 ]
 
 MIDDLEWARE = [
+    "config.health.Probes",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "config.csp.CSPMiddleware",

@@ -155,7 +155,7 @@ class Supervisor:
             self.services = [Service(name, services) for name in services.names]
             self._prepare()
             self._start_web_and_worker()
-            self._wait_until_healthy()
+            self._wait_until_ready()
             self._show_demo_table()
             say(f"\nTouchstone is at http://{self._local_name()}:{self.port}/  (Ctrl-C stops it)")
             while True:
@@ -233,16 +233,16 @@ class Supervisor:
         for child in self.children:
             child.start()
 
-    def _wait_until_healthy(self) -> None:
+    def _wait_until_ready(self) -> None:
         deadline = time.monotonic() + READY_SECONDS
-        while (answer := self._health()) != "200":
+        while (answer := self._readiness()) != "200":
             for child in self.children:
                 if child.name == "web" and (how := child.end()):
                     raise CannotRunError(f"{child.title} ended {how}; see above.")
             self._look_after(*self.services, *(child for child in self.children if child.name != "web"))
             if time.monotonic() > deadline:
                 raise CannotRunError(
-                    f"http://{self._local_name()}:{self.port}/healthz does not get ready, it answers: {answer}"
+                    f"http://{self._local_name()}:{self.port}/readyz does not get ready, it answers: {answer}"
                 )
             time.sleep(0.1)
 
@@ -250,13 +250,11 @@ class Supervisor:
         """An address that reaches us from this machine: 0.0.0.0 means every address, and is none itself."""
         return "localhost" if self.host in ("0.0.0.0", "::", "127.0.0.1") else self.host  # noqa: S104
 
-    def _health(self) -> str:
+    def _readiness(self) -> str:
         address = "127.0.0.1" if self._local_name() == "localhost" else self.host
         connection = http.client.HTTPConnection(address, self.port, timeout=5)
         try:
-            # A name that ALLOWED_HOSTS has: the check is about us, not about the names.
-            name = env.names("ALLOWED_HOSTS", ["localhost"])[0].lstrip(".").replace("*", "localhost")
-            connection.request("GET", "/healthz", headers={"Host": name})
+            connection.request("GET", "/readyz")
             return str(connection.getresponse().status)
         except (OSError, http.client.HTTPException) as error:
             return str(error)

@@ -1,18 +1,17 @@
-"""Every URL: pages at the root, the API below /api/, which answers in JSON also when there is no such route, and one
-health check."""
+"""Every URL: pages at the root, the API below /api/, which answers in JSON also when there is no such route.
+
+What watches a process is answered before any of them (config/health.py)."""
 
 from django.urls import include, path, re_path
 from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerSplitView
 
 from config.errors import no_such_route
-from config.health import healthz
 from frontend.reports.file import ReportFileView
 
 handler400 = "config.errors.bad_request"
 handler500 = "config.errors.server_error"
 
 urlpatterns = [
-    path("healthz", healthz, name="healthz"),
     path("api/", include("annotate.api.urls")),
     path("api/schema/", SpectacularAPIView.as_view(), name="schema"),
     path(

@@ -160,7 +160,7 @@ class LiveApp(AppProcess):
 
     def _healthy(self) -> bool:
         try:
-            with urllib.request.urlopen(f"{self.url}/healthz", timeout=5) as reply:
+            with urllib.request.urlopen(f"{self.url}/readyz", timeout=5) as reply:
                 return reply.status == 200
         except (urllib.error.URLError, ConnectionError, TimeoutError):
             return False

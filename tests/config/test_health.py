@@ -1,9 +1,12 @@
 """Health, the cache that may vanish, and the readable page of the API."""
 
+from typing import Any
+
 import pytest
 import redis
 from django.conf import settings
 from django.core.cache import cache
+from django.db.migrations.recorder import MigrationRecorder
 from django.test import Client
 
 from config.cache import RedisCache
@@ -11,26 +14,49 @@ from config.cache import RedisCache
 NOWHERE = "redis://127.0.0.1:1/0"
 
 
+WELL = {"status": "ok", "database": True, "migrations": True, "redis": True}
+
+
+def test_alive_asks_nobody(client: Client) -> None:
+    """Without the database: the test may use none."""
+    reply = client.get("/livez", headers={"Host": "10.0.0.7:8000"})
+    assert (reply.status_code, reply.json()) == (200, {"status": "ok"})
+    assert client.post("/livez").status_code == 405
+
+
 @pytest.mark.django_db
-def test_healthy(client: Client) -> None:
-    reply = client.get("/healthz")
-    assert reply.status_code == 200
-    assert reply.json() == {"status": "ok", "database": True, "redis": True}
+def test_ready(client: Client, settings, django_assert_num_queries: Any) -> None:
+    """In one query, and as a probe asks: on plain http, by an address that is no name of ours."""
+    settings.SECURE_SSL_REDIRECT = True
+    with django_assert_num_queries(1):
+        reply = client.get("/readyz", headers={"Host": "10.0.0.7:8000"})
+    assert (reply.status_code, reply.json()) == (200, WELL)
+    assert "no-store" in reply["Cache-Control"]
+    assert not reply.cookies
 
 
 @pytest.mark.django_db
 def test_without_redis_it_is_degraded_and_tells_no_address(client: Client, settings) -> None:
     """Labelling goes on; whoever sends requests must not take this process for dead."""
     settings.REDIS_URL = NOWHERE
-    reply = client.get("/healthz")
+    reply = client.get("/readyz")
     assert reply.status_code == 200
-    assert reply.json() == {"status": "degraded", "database": True, "redis": False}
+    assert reply.json() == {**WELL, "status": "degraded", "redis": False}
 
 
 @pytest.mark.django_db
-def test_without_database_it_is_unavailable(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("config.health._database_answers", lambda: False)
-    assert client.get("/healthz").status_code == 503
+def test_with_tables_of_an_earlier_version_it_is_not_ready(client: Client) -> None:
+    MigrationRecorder.Migration.objects.get(app="annotate", name="0031_second_factors").delete()
+    reply = client.get("/readyz")
+    assert reply.status_code == 503
+    assert reply.json() == {**WELL, "status": "unavailable", "migrations": False}
+
+
+@pytest.mark.django_db
+def test_what_a_newer_version_has_applied_does_no_harm(client: Client) -> None:
+    """While it is rolled out, processes of both serve."""
+    MigrationRecorder.Migration.objects.create(app="annotate", name="9999_newer")
+    assert client.get("/readyz").status_code == 200
 
 
 def test_an_unreachable_redis_is_an_empty_cache() -> None:

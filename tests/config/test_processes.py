@@ -22,10 +22,10 @@ def test_the_application_survives_kill_9_at_the_same_address(live_app: LiveApp) 
     live_app.kill()
     assert not live_app.is_running()
     with pytest.raises(OSError):  # refused, or reset
-        urllib.request.urlopen(f"{address}/healthz", timeout=5)
+        urllib.request.urlopen(f"{address}/readyz", timeout=5)
     live_app.start()
     assert live_app.url == address
-    with urllib.request.urlopen(f"{address}/healthz", timeout=5) as reply:
+    with urllib.request.urlopen(f"{address}/readyz", timeout=5) as reply:
         assert reply.status == 200
 
 
@@ -33,7 +33,7 @@ def test_a_lost_database_connection_costs_no_request(live_app: LiveApp) -> None:
     """PostgreSQL restarts, a firewall cuts a connection: the next request opens another one, without an error."""
     for _ in range(3):
         for _ in range(8):  # more than there are threads to keep a connection
-            with urllib.request.urlopen(f"{live_app.url}/healthz", timeout=5) as reply:
+            with urllib.request.urlopen(f"{live_app.url}/readyz", timeout=5) as reply:
                 assert reply.status == 200
         assert _end_other_sessions(), "the application kept no connection, so this shows nothing"
 

@@ -105,7 +105,7 @@ def running(bare: dict[str, str], data: Path) -> Iterator[Running]:
 
 def test_it_serves_and_whichever_way_it_ends_nothing_is_left(running: Running) -> None:
     """One after the other on the same data, since the first start, which makes them, takes by far the longest."""
-    with urllib.request.urlopen(f"http://127.0.0.1:{running.port}/healthz", timeout=10) as reply:
+    with urllib.request.urlopen(f"http://127.0.0.1:{running.port}/readyz", timeout=10) as reply:
         assert reply.status == 200
     names = {process.name() for process in running.started if runs(process)}
     assert {"postgres", "redis-server"} <= names

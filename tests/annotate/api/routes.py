@@ -58,4 +58,4 @@ def _walk(patterns: list[URLPattern | URLResolver], prefix: str) -> Iterator[Rou
 
 ALL = list(_walk(get_resolver().url_patterns, ""))
 API = [route for route in ALL if route.path.startswith("/api/")]
-PAGES = [route for route in ALL if not route.path.startswith(("/api/", "/static/", "/healthz"))]
+PAGES = [route for route in ALL if not route.path.startswith(("/api/", "/static/"))]
