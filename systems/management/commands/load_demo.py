@@ -13,9 +13,9 @@ from annotate.demo.batches import read_lessons
 from annotate.demo.weeks import AUDITS, BASELINE, LAST, Weeks
 from annotate.files import import_engine
 from annotate.management.base import OneLineCommand
-from annotate.models import Label, Project, Sample, Task, Verdict
+from annotate.models import Project
 from judges.demo import create_demo_judges, finish_runs, look_at_judges
-from judges.models import Ask, Run, Score
+from judges.models import Run
 from systems.demo import (
     SET,
     VERSIONS,
@@ -26,7 +26,6 @@ from systems.demo import (
     work_out_figures,
 )
 
-_FILLED = (Sample, Task, Label, Verdict, Ask, Score)
 # What waits for a newcomer.
 _OPEN_SAMPLES = 10
 
@@ -111,7 +110,6 @@ class Command(OneLineCommand):
 
 
 def _measure_tables() -> None:
-    """As an import does: until PostgreSQL has measured what was just filled, it plans as if it were empty."""
-    tables = ", ".join(connection.ops.quote_name(model._meta.db_table) for model in _FILLED)
+    """As an import does: until PostgreSQL has measured what was just filled, it plans for what was there before."""
     with connection.cursor() as cursor:
-        cursor.execute(f"ANALYZE {tables}")
+        cursor.execute("ANALYZE")
