@@ -83,7 +83,10 @@ def before(empty: None) -> None:
 def _empty() -> None:
     with connection.cursor() as cursor:
         cursor.execute("DROP SCHEMA public CASCADE")
-        cursor.execute("CREATE SCHEMA public")
+        # As `createdb` makes it, or dumps of this database would say how it differs.
+        cursor.execute("CREATE SCHEMA public AUTHORIZATION pg_database_owner")
+        cursor.execute("GRANT USAGE ON SCHEMA public TO PUBLIC")
+        cursor.execute("COMMENT ON SCHEMA public IS 'standard public schema'")
     connection.close()  # with the statements it has prepared on tables that are gone
 
 
