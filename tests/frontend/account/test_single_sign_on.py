@@ -2,17 +2,28 @@
 
 from __future__ import annotations
 
+import ssl
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from pathlib import Path
+from threading import Thread
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
+import httpx2
 import pytest
+from cryptography import x509
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.hazmat.primitives.hashes import SHA256
+from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
+from cryptography.x509.oid import NameOID
 from django.test import Client
 from knox.models import get_token_model
 
 from annotate.core.permissions import resettable
-from annotate.members.write import create_invite, deactivate_account, deactivate_member, reactivate_member
+from annotate.members.write import create_invite, deactivate_account
 from annotate.models import AuditEntry, Identity, Membership, Project, User
-from annotate.projects.write import set_member
 from tests.clients import as_user
 from tests.oidc_provider import Provider
 
@@ -186,106 +197,6 @@ def test_a_deactivated_account_stays_out(provider: Provider, settings: Any, ben:
     assert User.objects.count() == before
 
 
-# What groups give
-
-
-@pytest.fixture
-def groups(provider: Provider, settings: Any) -> Any:
-    """`groups("qa", "leads")`: signs Noor in, who is in these groups now; and her account as it is then."""
-    settings.OIDC_CREATE_ACCOUNTS = True
-    settings.OIDC_ADMIN_GROUPS = ["ops"]
-    settings.OIDC_ROLES = [
-        ("qa", "help", "annotator"), ("leads", "help", "reviewer"), ("heads", "help", "admin"),
-        ("qa", "no-such", "admin"),
-    ]  # fmt: skip
-
-    def now(*names: str) -> User:
-        provider.know("n-6", **NOOR, groups=list(names))
-        assert sign_in(provider, "n-6").url == "/"
-        return User.objects.get(username="noor")
-
-    return now
-
-
-def role(user: User) -> str | None:
-    return user.memberships.filter(is_active=True).values_list("role", flat=True).first()
-
-
-def test_a_group_makes_an_admin_and_takes_it_back(groups: Any) -> None:
-    user = groups("ops")
-    assert (user.is_superuser, user.is_staff) == (True, True)
-    assert groups("ops").is_superuser
-    user = groups("qa")
-    assert (user.is_superuser, user.is_staff) == (False, False)
-    changes = AuditEntry.objects.filter(action="account.admin_changed").order_by("pk")
-    assert [entry.details["is_admin"] for entry in changes] == [True, False]
-
-
-def test_who_was_made_an_admin_by_hand_stays_one(groups: Any) -> None:
-    User.objects.filter(pk=groups().pk).update(is_staff=True)
-    assert groups("ops").is_superuser
-    user = groups()
-    assert (user.is_superuser, user.is_staff) == (False, True)
-
-
-def test_roles_come_and_go_with_groups(groups: Any, project: Project) -> None:
-    assert role(groups("other")) is None
-    assert role(groups("qa")) == "annotator"
-    assert role(groups("qa", "leads")) == "reviewer"
-    assert role(groups("qa")) == "annotator"
-    assert role(groups()) is None
-    assert role(groups("leads")) == "reviewer"
-    assert role(groups()) is None
-
-
-def test_a_role_given_by_hand_stays(groups: Any, project: Project, alice: User) -> None:
-    user = groups()
-    set_member(project=project, user=user, role="annotator", actor=alice)
-    assert role(groups("leads")) == "reviewer"
-    assert role(groups()) == "annotator"
-    set_member(project=project, user=user, role="admin", actor=alice)
-    assert role(groups("leads")) == "admin"
-    assert role(groups()) == "admin"
-
-
-def test_a_role_that_is_changed_by_hand_is_the_groups_again(groups: Any, project: Project, alice: User) -> None:
-    set_member(project=project, user=groups("leads"), role="annotator", actor=alice)
-    assert role(groups("leads")) == "reviewer"
-    assert role(groups()) == "annotator"
-
-
-def test_whom_an_admin_deactivates_stays_out_of_the_project(groups: Any, project: Project, alice: User) -> None:
-    user = groups("qa")
-    deactivate_member(actor=alice, project=project, user=user)
-    assert role(groups("qa")) is None
-    assert role(groups()) is None
-    assert role(groups("leads")) is None
-    reactivate_member(actor=alice, project=project, user=user)
-    assert role(groups("leads")) == "reviewer"
-
-
-def test_the_last_admin_loses_the_role_with_the_group(groups: Any, project: Project, alice: User) -> None:
-    assert role(groups("heads")) == "admin"
-    deactivate_member(actor=alice, project=project, user=alice)
-    assert role(groups("qa")) == "annotator"
-    assert role(groups()) is None
-
-
-def test_a_project_that_is_being_deleted_gets_nobody(groups: Any, project: Project) -> None:
-    user = groups("qa")
-    Project.objects.filter(pk=project.pk).update(deleting_at="2026-01-01T00:00Z")
-    assert role(groups("leads")) == "annotator"
-    assert Identity.objects.get(user=user).roles == {}
-
-
-@pytest.mark.parametrize("said", [None, "ops", 7, ["ops", 7, None], {"ops": True}])
-def test_groups_that_are_no_list(provider: Provider, settings: Any, said: Any) -> None:
-    settings.OIDC_CREATE_ACCOUNTS, settings.OIDC_ADMIN_GROUPS = True, ["ops"]
-    provider.know("n-7", **NOOR, groups=said)
-    sign_in(provider, "n-7")
-    assert User.objects.get(username="noor").is_superuser == (said in ("ops", ["ops", 7, None]))
-
-
 CLAIMS: list[dict[str, Any]] = [
     {}, {"preferred_username": "a b/c\u202e"}, {"preferred_username": "x" * 5000}, {"name": "n" * 5000},
     {"name": {"first": "N"}}, {"email": 7}, {"email": "no address"}, {"email": ["a@example.org"]},
@@ -356,6 +267,54 @@ def test_a_provider_that_is_away(provider: Provider, settings: Any) -> None:
     assert "didn’t work" in refused(browser.get("/login/provider/", {"next": "/p/help/"}), browser)
 
 
+@pytest.fixture
+def certified(tmp_path: Path, provider: Provider) -> Iterator[tuple[str, Path]]:
+    """An address of the provider's over https, and the authority that its certificate is of: itself."""
+    key = ec.generate_private_key(ec.SECP256R1())
+    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "localhost")])
+    now = datetime.now(UTC)
+    certificate = (
+        x509.CertificateBuilder(name, name, key.public_key(), x509.random_serial_number(), now, now + timedelta(days=1))
+        .add_extension(x509.SubjectAlternativeName([x509.DNSName("localhost")]), critical=False)
+        .add_extension(x509.BasicConstraints(ca=True, path_length=None), critical=True)
+        .sign(key, SHA256())
+    )
+    file = tmp_path / "certificate.pem"
+    private = key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
+    file.write_bytes(private + certificate.public_bytes(Encoding.PEM))
+    context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+    context.load_cert_chain(file)
+    told = httpx2.get(f"{provider.url}/.well-known/openid-configuration").content
+
+    class Discovery(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            self.send_response(200)
+            self.end_headers()
+            self.wfile.write(told)
+
+        def log_message(self, *args: object) -> None:
+            pass
+
+    with HTTPServer(("localhost", 0), Discovery) as server:
+        server.socket = context.wrap_socket(server.socket, server_side=True)
+        thread = Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
+        thread.start()
+        yield f"https://localhost:{server.server_port}", file
+        server.shutdown()
+        thread.join()
+
+
+def test_a_certificate_that_nobody_vouches_for(
+    certified: tuple[str, Path], settings: Any, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    settings.OIDC_ISSUER, authority = certified
+    browser = Client()
+    assert "didn’t work" in refused(browser.get("/login/provider/", {"next": "/"}), browser)
+    assert "certificate" in caplog.text.lower()
+    monkeypatch.setenv("SSL_CERT_FILE", str(authority))
+    assert "/oauth2/authorize?" in browser.get("/login/provider/").url
+
+
 # Without passwords
 
 
@@ -379,9 +338,3 @@ def test_passwords_can_be_turned_off(
     sent = {"username": "new", "password1": "blue lamp 77 river", "password2": "blue lamp 77 river"}
     assert Client().post(f"/invite/{token}/", sent).status_code == 200
     assert not User.objects.filter(username="new").exists()
-
-
-def test_an_account_of_the_provider_gets_no_password(provider: Provider, groups: Any, project: Project) -> None:
-    alice = User.objects.get(username="alice")
-    user = groups("qa")
-    assert resettable(alice, [user]) == set()
