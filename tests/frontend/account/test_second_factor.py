@@ -14,6 +14,7 @@ from knox.models import get_token_model
 from annotate.core.attempts import KNOWN_BROWSER, SECOND_FACTOR
 from annotate.members.write import create_invite, deactivate_account
 from annotate.models import AuditEntry, Project, SecondFactor, User
+from tests.annotate.factories import concurrently
 from tests.clients import as_user
 from tests.frontend.account.test_attempts import later
 
@@ -113,6 +114,19 @@ def test_a_recovery_code_serves_once(key: tuple[str, list[str]]) -> None:
     assert statuses == [302, 422, 302]
     assert len(SecondFactor.objects.get().recovery) == 8
     assert AuditEntry.objects.filter(action="account.recovery_code_used").count() == 2
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("kind", ["app", "recovery"])
+def test_of_several_at_once_a_code_lets_one_in(kind: str) -> None:
+    key, recovery = turn_on(as_user(User.objects.create_user("ben", password=RIGHT)))
+    SecondFactor.objects.update(last_step=0)
+    browsers = [Client() for _ in range(6)]
+    for browser in browsers:
+        give_password(browser)
+    code = app_of(key) if kind == "app" else recovery[0]
+    replies = concurrently(*[lambda browser=browser: give_code(browser, code).status_code for browser in browsers])
+    assert sorted(replies) == [302, 422, 422, 422, 422, 422]
 
 
 def test_nothing_is_stored_that_lets_in(key: tuple[str, list[str]], settings: Any) -> None:
