@@ -11,6 +11,7 @@ import zipfile
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from html import unescape
 from itertools import product
 from typing import Any
@@ -158,8 +159,13 @@ def _filled_in(action: str, form: str) -> Iterator[str]:
 
 
 def _route(url: str) -> str:
+    return _route_of(urlsplit(url).path)
+
+
+@lru_cache(maxsize=10_000)
+def _route_of(path: str) -> str:
     try:
-        return "/" + _PARAMETER.sub(r"<\1\2>", resolve(urlsplit(url).path).route).replace("^", "").replace("$", "")
+        return "/" + _PARAMETER.sub(r"<\1\2>", resolve(path).route).replace("^", "").replace("$", "")
     except Resolver404:
         return ""
 
