@@ -13,7 +13,7 @@ from tests.browser.conftest import Desk, wait_for_next_task
 from tests.browser.test_deciding import SAVED, open_workspace, press, said, task_of, wait_saved
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Page
+    from playwright.sync_api import Page, Route
 
     from tests.processes import LiveApp
 
@@ -146,3 +146,27 @@ def test_a_membership_that_ends(desk: Desk, live_app: LiveApp, new_page: Callabl
     assert said(task) == {"claim:0": ("supported", "")}
     # Once when it was chosen, and once each time that it was asked for.
     assert (before, len(sent)) == (2, 3)
+
+
+def test_what_quick_hands_choose_meanwhile_goes_with_the_submission(
+    desk: Desk, live_app: LiveApp, new_page: Callable[..., Page]
+) -> None:
+    page = open_workspace(new_page(desk.ana), live_app)
+    task = task_of(page)
+    sent: list[str] = []
+    held: list[Route] = []
+    page.on("request", lambda request: sent.append(f"{request.method} {request.url.rpartition('/api/')[2]}"))
+    # The first choice is on its way until all others are made.
+    page.route("**/labels/", lambda route: held.append(route))  # noqa: PLW0108 - Playwright takes no method of a list
+    press(page, "1", "2", "Enter")
+    wait_for_next_task(page, task)
+    assert Label.objects.count() == 0
+    held.pop().continue_()
+    wait_saved(page)
+    assert said(task) == {"claim:0": ("supported", ""), "claim:1": ("contradicted", "")}
+    assert Task.objects.get(pk=task).status == "submitted"
+    assert [one for one in sent if one.startswith(("PUT", "POST")) and f"tasks/{task}/" in one] == [
+        f"PUT tasks/{task}/labels/",
+        f"POST tasks/{task}/submit/",
+    ]
+    assert LabelEvent.objects.count() == 2
