@@ -6,11 +6,20 @@ from typing import Any
 
 import celery
 from celery import Celery, bootsteps
-from celery.signals import celeryd_init, worker_before_create_process
+from celery.signals import (
+    before_task_publish,
+    celeryd_init,
+    setup_logging,
+    task_postrun,
+    task_prerun,
+    worker_before_create_process,
+)
+from celery.utils.log import get_multiprocessing_logger
 from django.conf import settings
+from django.utils.log import configure_logging
 from kombu.exceptions import OperationalError
 
-from config import collector
+from config import collector, logs
 from config.embedded import ensure_services
 
 # Every process comes by here before it loads the application.
@@ -57,6 +66,32 @@ def hold_services(**_: Any) -> None:
 @worker_before_create_process.connect
 def spare_the_collector(**_: Any) -> None:
     collector.freeze()
+
+
+@setup_logging.connect
+def log_as_all_processes(**_: Any) -> None:
+    """Instead of Celery's own handlers and formats."""
+    configure_logging(settings.LOGGING_CONFIG, settings.LOGGING)
+    # What it says of processes that have ended.
+    processes = get_multiprocessing_logger()
+    processes.propagate = True
+    processes.setLevel(logging.ERROR)
+
+
+@before_task_publish.connect
+def pass_on_request_id(headers: dict[str, Any], **_: Any) -> None:
+    if asked_by := logs.request_id():
+        headers["request_id"] = asked_by
+
+
+@task_prerun.connect
+def name_task_in_logs(task: celery.Task, task_id: str, **_: Any) -> None:
+    logs.begin_task(task.name, task_id, getattr(task.request, "request_id", None))
+
+
+@task_postrun.connect
+def end_task_in_logs(state: str, **_: Any) -> None:
+    logs.end_task(state.lower())
 
 
 class Look(bootsteps.StartStopStep):

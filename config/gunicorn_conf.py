@@ -5,7 +5,7 @@ from typing import Any
 
 from gunicorn import util
 
-from config import collector, env
+from config import collector, env, logs
 
 bind = f"{env.text('HOST', '127.0.0.1')}:{env.number('PORT', 8000, low=1, high=65_535)}"
 worker_class = "gthread"
@@ -20,6 +20,7 @@ timeout = 120
 # The heartbeat file belongs in memory: on a disk it stalls whenever the disk does.
 worker_tmp_dir = env.text("WEB_HEARTBEAT_DIR") or None
 loglevel = "warning"
+logconfig_dict = logs.configuration()
 # Nothing uses gunicorn's control socket.
 control_socket_disable = True
 

@@ -12,14 +12,13 @@ import os
 import signal
 import sys
 import time
-import traceback
 import uuid
 from pathlib import Path
 from typing import NoReturn
 
 import django
 
-from config import collector, embedded
+from config import collector, embedded, logs
 
 LOOK_SECONDS = 0.25
 # As long as PostgreSQL is away.
@@ -81,7 +80,7 @@ class Importer:
             _run(job)
             status = 0
         except BaseException:  # noqa: BLE001 - it must not go on as a second importer
-            traceback.print_exc()
+            _log.exception("The process of import %s failed", job)
         finally:
             os._exit(status)
 
@@ -108,7 +107,9 @@ def _run(job_id: uuid.UUID) -> None:
 
     import_queue.load_reader(job_id)
     bounds.bound_this_process(settings.IMPORT_MEMORY_MIB, settings.IMPORT_CPU_MINUTES * 60)
-    import_queue.run_job(job_id)
+    logs.begin_task("import", str(job_id))
+    done = import_queue.run_job(job_id)
+    logs.end_task(done.status)
 
 
 def main() -> None:

@@ -11,7 +11,7 @@ import dj_database_url
 from csp.constants import NONE, SELF
 from django.core.exceptions import ImproperlyConfigured
 
-from config import api_document, embedded, env
+from config import api_document, embedded, env, logs
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 DATA_DIR = env.folder("DATA_DIR", embedded.DEFAULT_DATA_DIR)
@@ -141,6 +141,7 @@ INSTALLED_APPS = [
 
 MIDDLEWARE = [
     "config.health.Probes",
+    "config.logs.RequestLog",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "config.csp.CSPMiddleware",
@@ -477,15 +478,4 @@ IMPORT_PROCESSES = env.number("IMPORT_PROCESSES", 2, low=1, high=64)
 IMPORT_MAX_ROWS = env.number("IMPORT_MAX_ROWS", 2_000_000, low=1, high=10**9)
 
 
-LOGGING = {
-    "version": 1,
-    "disable_existing_loggers": False,
-    "formatters": {"plain": {"format": "{asctime} {levelname} {name}: {message}", "style": "{"}},
-    "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "plain"}},
-    "root": {
-        "handlers": ["stderr"],
-        "level": env.choice("LOG_LEVEL", "WARNING", ("DEBUG", "INFO", "WARNING", "ERROR")),
-    },
-    # Django's own default adds a handler that mails admins; everything goes to stderr instead.
-    "loggers": {"django": {"handlers": [], "propagate": True}},
-}
+LOGGING = logs.configuration()
