@@ -70,6 +70,10 @@ def _migrations() -> frozenset[tuple[str, str]]:
     )
 
 
+def database_answers() -> bool:
+    return _applied_migrations() is not None
+
+
 def _applied_migrations() -> set[tuple[str, str]] | None:
     """None: PostgreSQL does not answer."""
     try:

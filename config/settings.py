@@ -158,6 +158,16 @@ MIDDLEWARE = [
     "frontend.base.limits.LimitsShown",
 ]
 
+# `/metrics` is there only for who knows this, and its middleware is the second: nothing logs it, or sends it to https.
+METRICS_TOKEN = env.text("METRICS_TOKEN")
+if METRICS_TOKEN:
+    if len(METRICS_TOKEN) < 20:
+        raise ImproperlyConfigured(
+            "The environment variable METRICS_TOKEN is too short: it should be at least 20 random characters. Make one "
+            "with: python -c 'import secrets; print(secrets.token_urlsafe(32))'"
+        )
+    MIDDLEWARE.insert(1, "config.metrics.Metrics")
+
 ROOT_URLCONF = "config.urls"
 WSGI_APPLICATION = "config.wsgi.application"
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"

@@ -10,6 +10,7 @@ from datetime import datetime
 from typing import Any
 
 from django.db import IntegrityError, connection, transaction
+from django.dispatch import Signal
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
@@ -31,6 +32,9 @@ from annotate.tasks.label_changes import (
 )
 from annotate.tasks.sql import NewRevision, TaskRow, finish_task, read_task, write_labels
 from annotate.tasks.task_queue import put_back, renew_lease
+
+# For who counts (config.metrics): sent once it is stored, the first with `count`.
+labels_saved, task_submitted = Signal(), Signal()
 
 # Each try that fails means that another request of the same person succeeded, so a few are plenty.
 _TRIES = 5
@@ -77,6 +81,7 @@ def save_labels(*, actor: User, task_id: int, changes: Sequence[LabelChange]) ->
         require_open(task)
         try:
             if _write(actor, task, checked.new, seconds):
+                labels_saved.send(None, count=len(checked.new))
                 return checked.labels
         except IntegrityError:
             # A key was used, in between or long ago; the next try sees which.
@@ -139,6 +144,10 @@ def _finish(
             raise Invalid("incomplete", sentence % {"n": len(missing)}, missing=missing)
         try:
             if _finish_unchanged(actor, task, status, seconds, skip_reason, new, given):
+                if new:
+                    labels_saved.send(None, count=len(new))
+                if is_submitted:
+                    task_submitted.send(None)
                 return Finished(task.id, task.batch_id, status, shown)
         except IntegrityError:
             used = used_keys(changes)

@@ -56,6 +56,7 @@ def test_production_refuses_to_start_without(load: Load, name: str) -> None:
         ({"DEBUG": "true"}, "DEBUG is true, but TOUCHSTONE_ENV is production"),
         ({"TOUCHSTONE_ENV": "prod"}, "TOUCHSTONE_ENV is 'prod', but should be one of local, production"),
         ({"CONN_MAX_AGE": "soon"}, "CONN_MAX_AGE is 'soon', but should be a whole number from 0 to 86400"),
+        ({"METRICS_TOKEN": "u:secret"}, "METRICS_TOKEN is too short"),
         ({"TOKEN_DAYS": "0"}, "TOKEN_DAYS is '0', but should be a whole number from 1 to 3650"),
         ({"SECURE_SSL_REDIRECT": "maybe"}, "SECURE_SSL_REDIRECT is 'maybe', but should be one of true, false"),
         ({"DATABASE_URL": "mysql://u:secret@h/d"}, "DATABASE_URL is not a URL of the form postgresql://"),

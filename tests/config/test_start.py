@@ -10,7 +10,7 @@ from tests.conftest import ROOT
 # Each takes a good part of a second, and every web process and every command would pay for it.
 SLOW = {
     "alignment.public", "alignment.report", "authlib", "httpcore2", "httpx", "httpx2", "matplotlib", "numpy", "openai",
-    "pandas", "pyarrow", "rapidfuzz", "requests", "scipy", "sklearn", "torch", "transformers",
+    "pandas", "prometheus_client", "pyarrow", "rapidfuzz", "requests", "scipy", "sklearn", "torch", "transformers",
 }  # fmt: skip
 
 LOAD = """
