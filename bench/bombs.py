@@ -4,7 +4,7 @@
 
 Starts `make run` in a temporary folder. Each file is uploaded, looked at (the preview) and imported; the application
 reads it in a process of its own. From outside: the largest resident memory of any process of web and importer, how long
-until the file is refused, and `/healthz` ten times a second.
+until the file is refused, and `/readyz` ten times a second.
 """
 
 from __future__ import annotations
@@ -192,7 +192,7 @@ def _judge(seen: list[Seen], health: Health) -> bool:
     well = all(status == 200 for _at, status, _seconds, _reply in health.answers)
     figure("largest process", f"{largest.peak_mb:.0f} MB ({largest.bomb.name})", f"≤ {MOST_MB} MB")
     figure("longest until refused", f"{slowest.seconds:.1f} s ({slowest.bomb.name})", f"≤ {MOST_SECONDS} s")
-    figure("/healthz", f"longest {longest:.0f} ms of {len(health.answers)}, all 200: {well}", f"≤ {MOST_HEALTH_MS} ms")
+    figure("/readyz", f"longest {longest:.0f} ms of {len(health.answers)}, all 200: {well}", f"≤ {MOST_HEALTH_MS} ms")
     return (
         len(refused) == len(seen)
         and well

@@ -124,7 +124,7 @@ def _wait_until_healthy(running: Web, child: Child) -> None:
     deadline = time.monotonic() + READY_SECONDS
     while True:
         try:
-            with urllib.request.urlopen(f"{running.url}/healthz", timeout=5):
+            with urllib.request.urlopen(f"{running.url}/readyz", timeout=5):
                 return
         except OSError as error:
             if not child.group_lives() or time.monotonic() > deadline:
