@@ -16,7 +16,16 @@ People label RAG answers; automatic judges are compared with them.
 Every operation needs an account, and shows and does what the account's role in the project allows.
 
 - **Programs** send a token with every request: `Authorization: Token ts_…`. You make one on your account page; it is
-  shown once, and is valid for 90 days unless the installation says otherwise.
+  shown once, is valid for as long as you choose, and may do what its scopes name of what you may:
+
+  | scope | a token with it may |
+  |---|---|
+  | `read` | GET whatever you may see |
+  | `label` | do your own tasks: labels, skipped tasks, flags, questions; and set how you like to work |
+  | `push` | import, run judges and systems, make batches, experiments and releases, ask gates; GET how they are |
+  | `admin` | whatever you may |
+
+  Each operation names the scopes that it takes; any one of them is enough.
 - **Pages** use the session cookie of the browser. Whatever is not a GET then needs the CSRF token as well, in the
   header `X-CSRFToken`. Tokens themselves are made and deleted with a session only.
 
@@ -45,7 +54,7 @@ row), `current` and `yours` (both versions). Nothing of a refused request was st
 |---|---|
 | 400 | not JSON, or an unknown query parameter |
 | 401 | no login, or a token that is not valid |
-| 403 | your role does not allow it, or the CSRF token is missing |
+| 403 | your role does not allow it, or the token's scopes don't (`scope`), or the CSRF token is missing |
 | 404 | not there, or not for you |
 | 405 | the address knows no such method |
 | 409 | the state of things does not allow it |

@@ -11,14 +11,14 @@ from rest_framework.request import Request
 
 from annotate.api import projects_serializers as shapes
 from annotate.api.auth import SessionAuthentication
-from annotate.api.base import StrictAPIView
+from annotate.api.base import OwnAPIView, StrictAPIView
 from annotate.api.schema import answers
 from annotate.api.serializers import With
 from annotate.core.bodies import KIB
 from annotate.projects.accounts import change_preferences, make_token, preferences_of, revoke_token, tokens_of
 
 
-class MeView(StrictAPIView):
+class MeView(OwnAPIView):
     body_bytes = 16 * KIB
 
     @answers(shapes.Me)
@@ -57,7 +57,8 @@ class TokensView(StrictAPIView):
     def post(self, request: Request, data: dict[str, Any]) -> With:
         """Makes a token, which is shown only now.
 
-        With a session only, so that a token can't prolong itself. It may do what you may. `name` says what uses it.
+        With a session only, so that a token can't prolong itself. It may do what you may, as far as its `scopes` go:
+        `read`, if you name none. `name` says what uses it.
         A change of your password ends all tokens but those that you choose to keep on that page.
         """
         instance, token = make_token(actor=self.user, **data)

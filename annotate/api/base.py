@@ -1,4 +1,5 @@
-"""What every endpoint of a project shares: the route says which action it is, the table says who may.
+"""What every endpoint of a project shares: the route says which action it is, the table says who may, and with which
+scope a token.
 
 Every error reply has one shape: {"error": {"code", "message"}, …details}.
 """
@@ -18,14 +19,16 @@ from rest_framework.views import exception_handler as drf_exception_handler
 
 from annotate.core.bodies import USUAL, Limit
 from annotate.core.errors import Invalid, Refusal
-from annotate.core.permissions import project_for
-from annotate.models import Project, User
+from annotate.core.permissions import SCOPE_OF, OutOfScope, project_for, scopes_for
+from annotate.models import ApiToken, Project, Scope, User
 
 
 class StrictAPIView(APIView):
-    """`params`: the query parameters that the route reads; any other is refused. `body_bytes`: the most it takes."""
+    """`params`: the query parameters that the route reads; any other is refused. `body_bytes`: the most it takes.
+    `scope`: what a token needs where no action of the table says so."""
 
     params: ClassVar[frozenset[str]] = frozenset()
+    scope: ClassVar[Scope]
     body_bytes: ClassVar[Limit] = USUAL
 
     def __init_subclass__(cls, **options: Any) -> None:
@@ -39,8 +42,17 @@ class StrictAPIView(APIView):
         """Who asks; no request gets here without an account."""
         return cast("User", self.request.user)
 
+    @classmethod
+    def scopes(cls, method: str) -> list[str]:
+        """Of these a token needs one."""
+        return scopes_for(method, cls.scope)
+
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
         super().initial(request, *args, **kwargs)
+        if isinstance(request.auth, ApiToken):
+            taken = self.scopes(str(request.method))
+            if not set(taken) & set(request.auth.scopes):
+                raise OutOfScope(taken)
         unknown = sorted(set(request.query_params) - self.params)
         if unknown:
             known = ", ".join(sorted(self.params)) or "none"
@@ -54,12 +66,26 @@ class ProjectAPIView(StrictAPIView):
     project: Project
     role: str
 
+    @classmethod
+    def action(cls, method: str) -> str:
+        action = cls.actions.get(method)
+        if action is None:
+            raise exceptions.MethodNotAllowed(method)
+        return action
+
+    @classmethod
+    def scopes(cls, method: str) -> list[str]:
+        return scopes_for(method, SCOPE_OF[cls.action(method)])
+
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
         super().initial(request, *args, **kwargs)
-        action = self.actions.get(str(request.method))
-        if action is None:
-            raise exceptions.MethodNotAllowed(str(request.method))
-        self.project, self.role = project_for(self.user, kwargs["slug"], action)
+        self.project, self.role = project_for(self.user, kwargs["slug"], self.action(str(request.method)))
+
+
+class OwnAPIView(StrictAPIView):
+    """Of one's own tasks and preferences, in no matter which project."""
+
+    scope = Scope.LABEL
 
 
 class MissingPrecondition(Refusal):

@@ -29,7 +29,7 @@ from annotate.core.rows import first_or_raise
 from annotate.labels.under_guidelines_read import labels_by_version
 from annotate.members.resets import create_reset
 from annotate.members.write import change_tags, create_invite, deactivate_member, reactivate_member, revoke_invite
-from annotate.models import Criterion, GuidelineImage, GuidelineVersion, Invite, Membership, Project, Rater, User
+from annotate.models import Criterion, GuidelineImage, GuidelineVersion, Invite, Membership, Project, Rater, Scope, User
 from annotate.models.project import Role
 from annotate.projects.criteria import add_criteria, check_spec
 from annotate.projects.guideline_images import add_image
@@ -54,6 +54,8 @@ from annotate.verdicts.read import one_verdict
 
 
 class ProjectsView(StrictAPIView):
+    scope = Scope.ADMIN
+
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
         super().initial(request, *args, **kwargs)
         if request.method == "POST" and not self.user.is_staff:

@@ -29,6 +29,8 @@ from annotate.api.serializers import (
 )
 from annotate.batches import criterion_change_read as read
 from annotate.batches.relabelling import Relabelled as Done
+from annotate.models import Scope
+from annotate.projects.accounts import MAX_TOKEN_DAYS
 from annotate.projects.accounts import Preferences as Kept
 from annotate.projects.read import current_criteria
 from annotate.projects.trail_read import PAGE_SIZE
@@ -246,15 +248,31 @@ class TokenListed(Shape):
     name = s.CharField(help_text="What its owner calls it.")
     created = s.DateTimeField()
     last_used = s.DateTimeField(allow_null=True, help_text="To the hour; null: never.")
+    scopes = s.ListField(child=s.ChoiceField(Scope.values))
     expiry = s.DateTimeField(allow_null=True)
 
 
 class TokenCreation(Shape):
     name = Text(required=False, code="bad_name", help_text="What uses it, in up to 80 characters.")
+    scopes = Listed(
+        of=str,
+        code="bad_scopes",
+        says="%(field)s: write a list of scopes.",
+        child=s.ChoiceField(Scope.values),
+        required=False,
+        help_text="What it may do of what you may; left out: `read`.",
+    )
+    days = Whole(
+        low=1,
+        high=MAX_TOKEN_DAYS,
+        required=False,
+        help_text="How long it is valid; left out, and at most: the installation's TOKEN_DAYS.",
+    )
 
 
 class TokenCreated(Shape):
     token = s.CharField(help_text="Shown only now.")
+    scopes = s.ListField(child=s.ChoiceField(Scope.values))
     expiry = s.DateTimeField(allow_null=True)
 
 

@@ -22,6 +22,7 @@ from rest_framework.pagination import LimitOffsetPagination
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from annotate.api.auth import TokenAuthentication
 from annotate.api.bodies import json_body
 from annotate.api.serializers import Nothing, Page, Shape
 from annotate.core.errors import Stale
@@ -105,7 +106,7 @@ class StaleError(Error):
 _ERRORS = {
     400: "Not JSON, or an unknown query parameter.",
     401: "Not logged in, or a token that is not valid.",
-    403: "Your role does not allow it, or the CSRF token is missing.",
+    403: "Your role or the token's scopes do not allow it, or the CSRF token is missing.",
     404: "Not there, or not for you.",
     429: "Too many wrong tokens came from this address; go on after `Retry-After` seconds.",
 }
@@ -138,8 +139,11 @@ class Schema(AutoSchema):
         return self._docstring().partition("\n")[0].rstrip(".")
 
     def get_description(self) -> str:  # type: ignore[override]
-        """The rest of the docstring, and who may."""
+        """The rest of the docstring, which scopes a token needs, and who may."""
         parts = [self._docstring().partition("\n")[2].strip()]
+        view: Any = self.view
+        if TokenAuthentication in view.authentication_classes:
+            parts.append(f"Scope of a token: {_either(view.scopes(self.method))}.")
         action = getattr(self.view, "actions", {}).get(self.method)
         if action is not None:
             parts.append(_who(ROLES_FOR[action]))
@@ -147,6 +151,11 @@ class Schema(AutoSchema):
 
     def _docstring(self) -> str:
         return inspect.getdoc(getattr(self.view, self.method.lower())) or ""
+
+
+def _either(scopes: list[str]) -> str:
+    *first, last = [f"`{scope}`" for scope in scopes]
+    return f"{', '.join(first)} or {last}" if first else last
 
 
 def _who(roles: frozenset[str]) -> str:

@@ -10,7 +10,7 @@ from rest_framework.response import Response
 
 from annotate.api import samples_serializers
 from annotate.api import tasks_serializers as shapes
-from annotate.api.base import ProjectAPIView, StrictAPIView, expected_revision, idempotency_key
+from annotate.api.base import OwnAPIView, ProjectAPIView, expected_revision, idempotency_key
 from annotate.api.schema import IDEMPOTENCY_KEY, IF_MATCH, answers
 from annotate.api.serializers import Nothing, whole_number
 from annotate.core.bodies import SEVERAL_LABELS
@@ -145,7 +145,7 @@ class WorkView(ProjectAPIView):
         return {"task": task, "progress": work_progress(user=self.user, project=self.project, batch_number=number)}
 
 
-class TaskView(StrictAPIView):
+class TaskView(OwnAPIView):
     @answers(shapes.OneTask)
     def get(self, request: Request, task_id: int) -> dict[str, Any]:
         """One of your own tasks, with your labels.
@@ -155,7 +155,7 @@ class TaskView(StrictAPIView):
         return {"task": own_task(user=self.user, task_id=task_id)}
 
 
-class TaskLabelsView(StrictAPIView):
+class TaskLabelsView(OwnAPIView):
     body_bytes = SEVERAL_LABELS
 
     @answers(shapes.Label, takes=shapes.LabelSaving, headers=[IF_MATCH, IDEMPOTENCY_KEY])
@@ -189,7 +189,7 @@ def _changes(labels: list[dict[str, Any]]) -> list[LabelChange]:
     return [LabelChange(seen=said.pop("revision"), key=said.pop("key"), said=LabelInput(**said)) for said in labels]
 
 
-class TaskSubmitView(StrictAPIView):
+class TaskSubmitView(OwnAPIView):
     body_bytes = SEVERAL_LABELS
 
     @answers(shapes.Finished, takes=shapes.Submission, conflict=True)
@@ -212,7 +212,7 @@ class TaskSubmitView(StrictAPIView):
         return _finished(self.user, task, held)
 
 
-class TaskSkipView(StrictAPIView):
+class TaskSkipView(OwnAPIView):
     @answers(shapes.Finished, takes=shapes.Skipping, conflict=True)
     def post(self, request: Request, data: dict[str, Any], task_id: int) -> dict[str, Any]:
         """Sets a task aside, with a reason.
@@ -226,7 +226,7 @@ class TaskSkipView(StrictAPIView):
         return _finished(self.user, task, held)
 
 
-class TaskHeartbeatView(StrictAPIView):
+class TaskHeartbeatView(OwnAPIView):
     @answers(shapes.Lease, takes=Nothing, conflict=True)
     def post(self, request: Request, task_id: int) -> dict[str, Any]:
         """Says that you are still at a task.
@@ -237,7 +237,7 @@ class TaskHeartbeatView(StrictAPIView):
         return {"task_id": task_id, "lease_expires_at": keep_task(actor=self.user, task_id=task_id)}
 
 
-class TaskReopenView(StrictAPIView):
+class TaskReopenView(OwnAPIView):
     @answers(shapes.OneTask, takes=Nothing, conflict=True)
     def post(self, request: Request, task_id: int) -> dict[str, Any]:
         """Takes a submission back, to change an answer.
@@ -258,7 +258,7 @@ def _finished(user: User, task: Finished, held: Collection[int]) -> dict[str, An
 STATES = {"waiting": False, "resolved": True}
 
 
-class TaskFlagView(StrictAPIView):
+class TaskFlagView(OwnAPIView):
     @answers(samples_serializers.FlagRaised, takes=samples_serializers.Flagging)
     def post(self, request: Request, data: dict[str, Any], task_id: int) -> Flag:
         """Flags the sample of your task to the admin.

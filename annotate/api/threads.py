@@ -7,14 +7,14 @@ from typing import Any
 from rest_framework.request import Request
 
 from annotate.api import tasks_serializers as shapes
-from annotate.api.base import ProjectAPIView, StrictAPIView, idempotency_key
+from annotate.api.base import OwnAPIView, ProjectAPIView, idempotency_key
 from annotate.api.schema import IDEMPOTENCY_KEY, answers
 from annotate.api.serializers import Nothing
 from annotate.tasks.threads import ask, close, mark_read, reopen, write
 from annotate.tasks.threads_read import ShownThread, Threads, one_thread
 
 
-class TaskThreadsView(StrictAPIView):
+class TaskThreadsView(OwnAPIView):
     @answers(shapes.Thread, takes=shapes.Asking, headers=[IDEMPOTENCY_KEY], conflict=True)
     def post(self, request: Request, data: dict[str, Any], task_id: int) -> ShownThread:
         """Asks the reviewers about your own open task.

@@ -1,8 +1,9 @@
-"""Who may do what: the one table. Views and API endpoints name an action; nothing else decides."""
+"""Who may do what, and which scope a token needs for it: the one table. Views and API endpoints name an action;
+nothing else decides."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 
 from django.conf import settings
 from django.core.exceptions import PermissionDenied
@@ -10,7 +11,7 @@ from django.db.models import QuerySet
 from django.http import Http404
 from django.utils.translation import gettext as _
 
-from annotate.models.account import Identity
+from annotate.models.account import Identity, Scope
 from annotate.models.project import Membership, Project, Role, User
 
 _ALL = frozenset(Role.values)
@@ -72,6 +73,32 @@ ROLES_FOR: dict[str, frozenset[str]] = {
 }
 
 
+# What a token of the scope may do, if its account's role allows it: these actions, and under `read` every GET. `admin`
+# includes all others.
+_ACTIONS_OF: dict[Scope, frozenset[str]] = {
+    # Actions that only GETs have.
+    Scope.READ: frozenset({
+        "project.read", "audit.read", "members.read", "criteria.read", "samples.read", "schedules.read",
+        "qualifications.read", "gold.read", "threads.read", "flags.read", "adjudication.read", "adjudication.names",
+        "endpoints.read", "export.read",
+    }),
+    # One's own work.
+    Scope.LABEL: frozenset({"work.label", "own_threads.read", "threads.write", "flags.raise", "lessons.read"}),
+    # What a pipeline does: it brings data, has it labelled and scored, and asks what came of it.
+    Scope.PUSH: frozenset({
+        "import.read", "import.run", "batches.read", "batches.change", "reports.read", "judges.read", "judges.run",
+        "systems.read", "systems.change", "systems.ask", "export.run",
+    }),
+    Scope.ADMIN: frozenset({
+        "project.change", "project.manage", "guidelines.change", "members.change", "criteria.change", "views.change",
+        "views.moderate", "claims.change", "schedules.change", "qualifications.change", "tasks.return", "gold.change",
+        "threads.answer", "flags.resolve", "adjudication.decide", "reports.freeze", "reports.share", "test.look",
+        "certificates.issue", "judges.change", "endpoints.change",
+    }),
+}  # fmt: skip
+SCOPE_OF = {action: scope for scope, actions in _ACTIONS_OF.items() for action in actions}
+
+
 # All that may be done in an archived project.
 IN_ARCHIVE = frozenset({name for name in ROLES_FOR if name.endswith(".read")} | {"project.manage"})
 
@@ -81,6 +108,17 @@ class Archived(PermissionDenied):
 
     def __init__(self) -> None:
         super().__init__(_("This project is archived: it can be read, but not changed."))
+
+
+class OutOfScope(PermissionDenied):
+    """taken: the scopes of which the token needs one."""
+
+    code = "scope"
+
+    def __init__(self, taken: Collection[str]) -> None:
+        # Who has to choose a scope for it need not take the widest.
+        named = [scope for scope in taken if scope != Scope.ADMIN] or [Scope.ADMIN]
+        super().__init__(f"A token needs the scope {' or '.join(f'“{scope}”' for scope in named)} for this.")
 
 
 class BeingDeleted(PermissionDenied):
@@ -121,6 +159,13 @@ def may_in(project: Project, role: str | None, action: str) -> bool:
 
 def may(role: str | None, action: str) -> bool:
     return role is not None and role in ROLES_FOR[action]
+
+
+def scopes_for(method: str, scope: Scope) -> list[str]:
+    """Of these scopes a token needs one, for a request with the method that is part of what the scope is for."""
+    wanted = {scope, Scope.ADMIN}
+    reads = method in ("GET", "HEAD", "OPTIONS")
+    return [one.value for one in Scope if (reads if one == Scope.READ else one in wanted)]
 
 
 def resettable(actor: User, accounts: Iterable[User]) -> set[int]:

@@ -1,4 +1,4 @@
-from annotate.models.account import ApiToken, Attempts, Identity, PasswordReset, SecondFactor
+from annotate.models.account import ApiToken, Attempts, Identity, PasswordReset, Scope, SecondFactor
 from annotate.models.audit import AuditSchedule, ScheduledAudit
 from annotate.models.batch import Batch, BatchCriterion, BatchSample, DeclaredDraw, ProposedValues, Task
 from annotate.models.guideline import GuidelineImage, GuidelineVersion
@@ -43,6 +43,7 @@ __all__ = [
     "Sample",
     "SavedView",
     "ScheduledAudit",
+    "Scope",
     "SecondFactor",
     "Task",
     "Thread",

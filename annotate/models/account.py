@@ -6,6 +6,15 @@ from django.db import models
 from knox.models import AbstractAuthToken
 
 
+class Scope(models.TextChoices):
+    """What a token is for. What each allows: annotate.core.permissions."""
+
+    READ = "read"
+    LABEL = "label"
+    PUSH = "push"
+    ADMIN = "admin"
+
+
 class ApiToken(AbstractAuthToken):
     """A token of a program. Only a digest of it is kept; its beginning (`token_key`) names it in lists."""
 
@@ -13,6 +22,15 @@ class ApiToken(AbstractAuthToken):
     name = models.CharField(max_length=80, blank=True, db_default="")
     # To the hour: a program asks thousands of times.
     last_used = models.DateTimeField(null=True, blank=True)
+    # The database's default is for tokens from before there were scopes, which may do all that their account may.
+    scopes = ArrayField(models.CharField(max_length=8), db_default=[Scope.ADMIN.value])
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(
+                condition=models.Q(scopes__contained_by=Scope.values, scopes__len__gte=1), name="token_scopes_known"
+            ),
+        ]
 
 
 class PasswordReset(models.Model):

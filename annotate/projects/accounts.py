@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Any, cast
 
 from django.conf import settings
 from django.db import transaction
@@ -18,7 +18,7 @@ from annotate.core.errors import Conflict, Invalid
 from annotate.core.hotkeys import ACTIONS_BESIDE_OPTIONS, DEFAULT_HOTKEYS, OPTION_KEYS, collision, keys_on
 from annotate.core.texts import is_storable
 from annotate.core.trail import note
-from annotate.models import ApiToken, Criterion, Project, User
+from annotate.models import ApiToken, Criterion, Project, Scope, User
 from annotate.models.batch import RUNNING_BATCH_STATUSES
 
 VIEWS = ("one", "all")
@@ -202,9 +202,14 @@ def tokens_of(user: User) -> QuerySet[ApiToken]:
 
 
 MAX_TOKEN_NAME = 80
+MAX_TOKEN_DAYS = cast("timedelta", settings.REST_KNOX["TOKEN_TTL"]).days
+# Of a token whose maker chose none.
+DEFAULT_SCOPES = (Scope.READ.value,)
 
 
-def make_token(*, actor: User, name: str = "") -> tuple[ApiToken, str]:
+def make_token(
+    *, actor: User, name: str = "", scopes: Collection[str] = DEFAULT_SCOPES, days: int = MAX_TOKEN_DAYS
+) -> tuple[ApiToken, str]:
     """The stored token (a hash: knox), and its text, which is shown only now. Deletes the actor's expired tokens.
 
     Raises Invalid, and Conflict for an actor who was logged out meanwhile.
@@ -212,11 +217,24 @@ def make_token(*, actor: User, name: str = "") -> tuple[ApiToken, str]:
     name = name.strip()
     if len(name) > MAX_TOKEN_NAME or not is_storable(name):
         raise Invalid("bad_name", _("name: must be text of up to %(most)d characters.") % {"most": MAX_TOKEN_NAME})
+    unknown = sorted(set(scopes) - set(Scope.values))
+    if unknown or not scopes:
+        known = ", ".join(Scope.values)
+        raise Invalid("bad_scopes", _("scopes: choose at least one of %(known)s.") % {"known": known})
     with transaction.atomic():
         _lock_as_read(actor)
         ApiToken.objects.filter(user=actor, expiry__lt=timezone.now()).delete()
-        instance, token = ApiToken.objects.create(actor, name=name)
-        note(actor=actor, action="token.created", subject=instance.token_key, name=name)
+        instance, token = ApiToken.objects.create(
+            actor, name=name, scopes=[scope for scope in Scope.values if scope in scopes], expiry=timedelta(days=days)
+        )
+        note(
+            actor=actor,
+            action="token.created",
+            subject=instance.token_key,
+            name=name,
+            scopes=instance.scopes,
+            days=days,
+        )
     return instance, token
 
 

@@ -3,6 +3,7 @@ interface, which is the browser's until the user chooses one; with an account it
 
 from __future__ import annotations
 
+from datetime import timedelta
 from typing import Any, cast
 
 from django import forms
@@ -16,6 +17,8 @@ from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
 from django.template.defaultfilters import date
 from django.urls import reverse_lazy
+from django.utils import timezone
+from django.utils.html import format_html
 from django.utils.timezone import localtime
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
@@ -27,7 +30,7 @@ from annotate.core.attempts import CONFIRMED, count, take_back
 from annotate.core.browsers import remember_browser
 from annotate.core.errors import Conflict, Refusal
 from annotate.core.hotkeys import DEFAULT_HOTKEYS
-from annotate.models import ApiToken, User
+from annotate.models import ApiToken, Scope, User
 from annotate.projects import accounts as tokens
 from annotate.projects.accounts import Preferences, change_preferences, choose_language, preferences_of
 from frontend.base.hotkeys import ACTION_TEXTS, grouped_actions
@@ -76,6 +79,17 @@ class SignUpForm(BaseUserCreationForm):
         self.fields["username"].widget.attrs.pop("autofocus", None)
 
 
+SCOPE_HELP = {
+    Scope.READ: gettext_lazy("See everything you can see. Change nothing."),
+    Scope.LABEL: gettext_lazy("Do your own tasks: label, skip, flag samples, ask reviewers."),
+    Scope.PUSH: gettext_lazy(
+        "Do what a pipeline does: import data, create batches, run judges and systems, create experiments and "
+        "releases, check gates."
+    ),
+    Scope.ADMIN: gettext_lazy("Do everything you can do."),
+}
+
+
 class TokenForm(forms.Form):
     name = forms.CharField(
         label=gettext_lazy("Name"),
@@ -83,6 +97,25 @@ class TokenForm(forms.Form):
         max_length=tokens.MAX_TOKEN_NAME,
         help_text=gettext_lazy("What will use it, such as “nightly import”."),
     )
+    scopes = forms.MultipleChoiceField(
+        label=gettext_lazy("Scopes"),
+        initial=tokens.DEFAULT_SCOPES,
+        widget=forms.CheckboxSelectMultiple,
+        help_text=gettext_lazy("What the program may do. It can never do more than you."),
+    )
+    days = forms.IntegerField(
+        label=gettext_lazy("Valid for (days)"),
+        min_value=1,
+        max_value=tokens.MAX_TOKEN_DAYS,
+        initial=tokens.MAX_TOKEN_DAYS,
+    )
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["scopes"].choices = [  # type: ignore[attr-defined]
+            (scope.value, format_html('<span><code>{}</code><br><span class="helptext">{}</span></span>', scope, text))
+            for scope, text in SCOPE_HELP.items()
+        ]
 
 
 class KeysForm(forms.Form):
@@ -158,7 +191,7 @@ def new_token(request: HttpRequest) -> HttpResponse:
     if not form.is_valid():
         return _show(request, {"token_form": form}, 422)
     try:
-        instance, token = tokens.make_token(actor=cast("User", request.user), name=form.cleaned_data["name"])
+        instance, token = tokens.make_token(actor=cast("User", request.user), **form.cleaned_data)
     except Conflict:
         return redirect("login")
     return _show(request, {"token": token, "expiry": instance.expiry}, 201)
@@ -247,10 +280,22 @@ class ChangePassword(PasswordChangeView):
         return reply
 
 
+_SOON = timedelta(days=14)
+
+
+def _listed(token: ApiToken) -> dict[str, Any]:
+    left = token.expiry - timezone.now() if token.expiry is not None else None
+    return {
+        "token": token,
+        "has_expired": left is not None and left < timedelta(),
+        "expires_soon": left is not None and left < _SOON,
+    }
+
+
 def _show(request: HttpRequest, context: dict[str, Any] | None = None, status: int = 200) -> HttpResponse:
     user = cast("User", request.user)
     shared = {
-        "tokens": tokens.tokens_of(user),
+        "tokens": [_listed(token) for token in tokens.tokens_of(user)],
         "token_form": TokenForm(),
         "email_form": EmailForm(instance=user),
         "by_password": settings.PASSWORD_LOGIN and user.has_usable_password(),

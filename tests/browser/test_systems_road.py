@@ -102,7 +102,7 @@ def _import_a_test_set(page: Page, url: str, path: Path) -> None:
 
 
 def _push_both_builds(url: str) -> None:
-    _stored, token = make_token(actor=User.objects.get(username="alma"))
+    _stored, token = make_token(actor=User.objects.get(username="alma"), scopes=["push"])
     with Client(url, token) as client:
         for build in (AMBER, VIOLET):
             done = client.project("branches").push_responses(build, _answers(build))

@@ -32,7 +32,7 @@ def world(transactional_db: None) -> World:
 
 @pytest.fixture
 def project(world: World, live_app: LiveApp) -> Iterator[Project]:
-    _stored, token = make_token(actor=world.alice)
+    _stored, token = make_token(actor=world.alice, scopes=["read", "push"])
     with Client(live_app.url, token) as client:
         yield client.project("desk")
 

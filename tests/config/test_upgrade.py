@@ -33,7 +33,7 @@ from django.urls import resolve
 from django.utils import translation
 from knox.crypto import hash_token
 
-from annotate.models import Criterion, Sample
+from annotate.models import ApiToken, Criterion, Sample
 from config import embedded
 from frontend.reports.in_words import in_words, plot_in_words
 from judges.models import AlignmentReport
@@ -171,6 +171,7 @@ def test_tokens_of_before_go_on(before: None) -> None:
     call_command("migrate", verbosity=0)
     reply = Client().get("/api/me/", headers={"Authorization": f"Token {token}"})
     assert (reply.status_code, reply.json()["username"]) == (200, "alma")
+    assert ApiToken.objects.get().scopes == ["admin"]
 
 
 def test_guidelines_of_before_are_version_1_and_stamped_where_there_was_no_other(before: None) -> None:

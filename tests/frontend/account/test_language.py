@@ -84,7 +84,7 @@ def test_every_page_offers_the_languages_by_their_own_names(project: Project, be
 
 
 def test_after_a_form_that_only_takes_posts_the_way_back_is_home(ben: User) -> None:
-    page = as_user(ben).post("/account/tokens/").content.decode()
+    page = as_user(ben).post("/account/tokens/", {"scopes": "read", "days": "90"}).content.decode()
     assert 'name="next" value="/"' in page
 
 

@@ -98,7 +98,7 @@ def amid(monkeypatch: pytest.MonkeyPatch, form: type[BaseForm], act: Callable[[]
 
 UNDER_WAY: list[tuple[type[BaseForm], str, dict[str, str]]] = [
     (EmailForm, "/account/email/", {"email": "thief@example.org"}),
-    (TokenForm, "/account/tokens/", {"name": "nightly import"}),
+    (TokenForm, "/account/tokens/", {"name": "nightly import", "scopes": "read", "days": "90"}),
     (ChangePasswordForm, "/account/password/", {**NEW, "new_password1": "of a thief", "new_password2": "of a thief"}),
 ]
 
@@ -189,7 +189,8 @@ def test_everything_ends_with_the_account_and_stays_ended(ben: User, alice: User
 
 def test_the_account_page_says_which_tokens_there_are(ben: User) -> None:
     client = as_user(ben)
-    token = client.post("/account/tokens/", {"name": "nightly import"}).context["token"]
+    sent = {"name": "nightly import", "scopes": "read", "days": "90"}
+    token = client.post("/account/tokens/", sent).context["token"]
     assert "never used" in client.get("/account/").content.decode()
     assert status_of(token) == 200
     made = ApiToken.objects.get()
@@ -205,7 +206,7 @@ def test_the_account_page_says_which_tokens_there_are(ben: User) -> None:
 @pytest.mark.parametrize("name", ["x" * 81, "a\x00b"])
 def test_a_name_that_can_not_be_kept(ben: User, name: str) -> None:
     client = as_user(ben)
-    assert client.post("/account/tokens/", {"name": name}).status_code == 422
+    assert client.post("/account/tokens/", {"name": name, "scopes": "read", "days": "90"}).status_code == 422
     assert client.post("/api/tokens/", {"name": name}, content_type="application/json").status_code == 422
     assert not ApiToken.objects.exists()
 

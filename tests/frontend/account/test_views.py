@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import re
+from datetime import timedelta
+from typing import Any
 
+import pytest
 from django.test import Client
 from knox.models import get_token_model
 
-from annotate.models import Sample, User, Verdict
+from annotate.models import ApiToken, Sample, User, Verdict
 from annotate.projects.accounts import change_preferences
 from tests.clients import as_user
+
+TOKEN = {"scopes": "read", "days": "90"}
 
 
 def test_needs_a_login(db: None) -> None:
@@ -22,7 +27,7 @@ def test_needs_a_login(db: None) -> None:
 
 def test_a_token_is_shown_once_and_works(ben: User) -> None:
     client = as_user(ben)
-    reply = client.post("/account/tokens/")
+    reply = client.post("/account/tokens/", TOKEN)
     assert reply.status_code == 201
     assert "no-store" in reply["Cache-Control"]
     token = reply.context["token"]
@@ -31,12 +36,38 @@ def test_a_token_is_shown_once_and_works(ben: User) -> None:
 
 
 def test_a_revoked_token_is_refused_and_others_cannot_revoke_it(ben: User, bea: User) -> None:
-    token = as_user(ben).post("/account/tokens/").context["token"]
+    token = as_user(ben).post("/account/tokens/", TOKEN).context["token"]
     key = get_token_model().objects.get().token_key
     as_user(bea).post(f"/account/tokens/{key}/revoke/")
     assert get_token_model().objects.exists()
     as_user(ben).post(f"/account/tokens/{key}/revoke/")
     assert Client().get("/api/projects/", headers={"Authorization": f"Token {token}"}).status_code == 401
+
+
+def test_a_token_may_what_is_ticked_for_as_long_as_is_said(ben: User) -> None:
+    client = as_user(ben)
+    page = client.get("/account/").content.decode()
+    assert re.findall(r'name="scopes" value="(\w+)"[^>]* checked', page) == ["read"]
+    assert client.post("/account/tokens/", {"scopes": ["push", "label"], "days": "7"}).status_code == 201
+    token = ApiToken.objects.get()
+    assert token.scopes == ["label", "push"]
+    assert token.expiry is not None
+    assert (token.expiry - token.created).days in (6, 7)
+
+
+@pytest.mark.parametrize("wrong", [{"scopes": []}, {"scopes": "write"}, {"days": ""}, {"days": "0"}, {"days": "91"}])
+def test_a_token_without_scopes_or_for_too_long_is_refused(ben: User, wrong: dict[str, Any]) -> None:
+    reply = as_user(ben).post("/account/tokens/", {**TOKEN, **wrong})
+    assert reply.status_code == 422
+    assert list(reply.context["token_form"].errors) == list(wrong)
+    assert not ApiToken.objects.exists()
+
+
+@pytest.mark.parametrize(("days", "said"), [(-1, "Expired"), (13, "Expires soon"), (15, None)])
+def test_the_list_marks_tokens_that_run_out(ben: User, days: int, said: str | None) -> None:
+    ApiToken.objects.create(ben, expiry=timedelta(days=days))
+    page = as_user(ben).get("/account/").content.decode()
+    assert re.findall("Expire[sd][^<]*", page) == ([said] if said else [])
 
 
 def test_changes_the_password(ben: User) -> None:

@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from knox.models import get_token_model
 
 from annotate.models import Sample, User
+from annotate.projects.accounts import make_token
 from annotate.projects.write import set_member
 from judges.certificates.write import issue_certificate, look_at_test
 from judges.models import Endpoint, Judge
@@ -47,7 +47,7 @@ def token(transactional_db: None, openai_server: OpenAIServer) -> str:
     config = {"criterion": "right", "model": "m", "prompt": "{{question}}\n{{answer}}", "rationale": False}
     judge = create_judge(project=project, name="strict-llm", kind="llm", config=config, endpoint="loop")
     certify(judge)
-    return str(get_token_model().objects.create(admin)[1])
+    return str(make_token(actor=admin, scopes=["push"])[1])
 
 
 def certify(judge: Judge) -> None:

@@ -14,9 +14,9 @@ from xml.etree import ElementTree as ET
 
 import pytest
 import yaml
-from knox.models import get_token_model
 
 from annotate.models import Batch, Project
+from annotate.projects.accounts import make_token
 from systems.models import Response
 from tests.annotate.factories import World, make_world
 from tests.conftest import ROOT
@@ -79,7 +79,7 @@ def asked(transactional_db: None, write: Write) -> World:
 @pytest.fixture
 def token(asked: World) -> str:
     """Of its admin."""
-    return str(get_token_model().objects.create(asked.alice)[1])
+    return str(make_token(actor=asked.alice, scopes=["push"])[1])
 
 
 @pytest.fixture
