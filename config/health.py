@@ -67,6 +67,8 @@ def _migrations() -> frozenset[tuple[str, str]]:
         (app.label, file.name)
         for app in apps.get_app_configs()
         for file in pkgutil.iter_modules([os.path.join(app.path, "migrations")])
+        # As Django tells them from what else is there.
+        if file.name[0] not in "_~"
     )
 
 

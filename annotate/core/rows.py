@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any, TypeVar
 
-from django.db import connection
+from django.db import connection, transaction
 from django.db.models import Max, Model, QuerySet
 
 Row = TypeVar("Row", bound=Model)
@@ -30,6 +31,17 @@ def execute(sql: str, parameters: Parameters | None = None) -> int:
     with connection.cursor() as cursor:
         cursor.execute(sql, parameters)
         return cursor.rowcount
+
+
+@contextmanager
+def snapshot() -> Iterator[None]:
+    """Everything read inside is of one moment, whatever others write. A caller's transaction keeps its isolation."""
+    if connection.in_atomic_block:
+        yield
+        return
+    with transaction.atomic(), connection.cursor() as cursor:
+        cursor.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
+        yield
 
 
 def limit_and_offset(part: slice) -> dict[str, int | None]:

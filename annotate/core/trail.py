@@ -13,4 +13,6 @@ def note(*, actor: User | None, action: str, subject: str, project: Project | No
     action: "member.role_changed"; subject: what it was done to, as people name it; details: JSON, never a secret.
     actor None: the command line.
     """
-    AuditEntry.objects.create(project=project, actor=actor, action=action, subject=subject, details=details)
+    AuditEntry.objects.create(
+        project=project, actor=actor, action=action, subject=subject, details=details, position=AuditEntry.TO_CHAIN
+    )

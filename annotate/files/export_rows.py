@@ -5,12 +5,10 @@ on request with columns for each annotator: what they said about the unit of the
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, fields
 from itertools import groupby
 from typing import Any
 
-from django.db import connection, transaction
 from django.db.models import Exists, F, OuterRef, QuerySet
 from django.db.models.lookups import IsNull
 from django.utils.translation import gettext as _
@@ -239,17 +237,6 @@ def _names(given: dict[str, Any], field: str, known: set[str]) -> tuple[str, ...
         if name not in known:
             raise Invalid("bad_filters", f"filters: {field} has “{name[:60]}”; there are {', '.join(sorted(known))}.")
     return tuple(sorted(set(names)))
-
-
-@contextmanager
-def snapshot() -> Iterator[None]:
-    """Everything read inside is of one moment, whatever others write. A caller's transaction keeps its isolation."""
-    if connection.in_atomic_block:
-        yield
-        return
-    with transaction.atomic(), connection.cursor() as cursor:
-        cursor.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
-        yield
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,6 +22,7 @@ from kombu.exceptions import OperationalError
 from annotate.core.background import hand_over
 from annotate.core.blindness import SYSTEM, samples_still_to_label
 from annotate.core.errors import Conflict, Invalid, Unavailable
+from annotate.core.rows import snapshot
 from annotate.core.trail import note
 from annotate.core.version import touchstone_version
 from annotate.files.export_rows import (
@@ -33,7 +34,6 @@ from annotate.files.export_rows import (
     annotators_of,
     exported_samples,
     names_only,
-    snapshot,
 )
 from annotate.files.export_samples import SAMPLE_WRITERS, sample_rows
 from annotate.files.export_texts import TEXT_WRITERS, text_rows, texts_of

@@ -3,7 +3,7 @@ from annotate.models.audit import AuditSchedule, ScheduledAudit
 from annotate.models.batch import Batch, BatchCriterion, BatchSample, DeclaredDraw, ProposedValues, Task
 from annotate.models.guideline import GuidelineImage, GuidelineVersion
 from annotate.models.label import GoldAnswer, Label, LabelEvent, LessonRead, Verdict, VerdictEvent
-from annotate.models.project import AuditEntry, Criterion, Flag, Invite, Membership, Project, Rater, User
+from annotate.models.project import AuditChain, AuditEntry, Criterion, Flag, Invite, Membership, Project, Rater, User
 from annotate.models.qualification import Candidate, Qualification, Try
 from annotate.models.sample import ClaimEdit, Sample
 from annotate.models.thread import Thread, ThreadMessage
@@ -13,6 +13,7 @@ from annotate.models.view import SavedView
 __all__ = [
     "ApiToken",
     "Attempts",
+    "AuditChain",
     "AuditEntry",
     "AuditSchedule",
     "Batch",

@@ -312,10 +312,26 @@ class AuditEntry(models.Model):
     action = models.CharField(max_length=60)
     subject = models.TextField()
     details = models.JSONField(default=dict)
+    # Of those that are chained the database tells the time.
     created_at = models.DateTimeField(auto_now_add=True)
+    # In its chain, from 1 on, given by a trigger when the transaction ends (decision 64). TO_CHAIN: until then.
+    position = models.BigIntegerField(null=True)
+    hash = models.CharField(max_length=64, default="", db_default="")
+
+    TO_CHAIN = 0
 
     class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["project", "position"],
+                condition=Q(position__gt=0),
+                name="audit_chained_once",
+                nulls_distinct=False,
+            ),
+        ]
         indexes = [
+            # Reader: the trigger, of its own transaction.
+            models.Index(fields=["position"], condition=Q(position__lt=1), name="audit_to_chain"),
             # Reader: the trail, newest first (annotate.projects.trail_read).
             models.Index(fields=["project", "-created_at", "-id"], name="audit_by_project_and_time"),
             # Reader: how many notices are new, in the header of every page.
@@ -326,3 +342,17 @@ class AuditEntry(models.Model):
 
     def __str__(self) -> str:
         return f"{self.action} {self.subject}"
+
+
+class AuditChain(models.Model):
+    """Where the chain of a project's entries ends, or of those of no project; locked while another is added."""
+
+    project = models.ForeignKey("annotate.Project", on_delete=models.PROTECT, related_name="+", null=True, blank=True)
+    length = models.BigIntegerField()
+    hash = models.CharField(max_length=64)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["project"], name="audit_one_chain", nulls_distinct=False)]
+
+    def __str__(self) -> str:
+        return f"{self.length} entries of {self.project_id}"

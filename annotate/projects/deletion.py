@@ -20,7 +20,7 @@ from annotate.core import advisory
 from annotate.core.background import hand_over
 from annotate.core.rows import execute
 from annotate.core.trail import note
-from annotate.models import Batch, LeftFile, Project
+from annotate.models import AuditChain, Batch, LeftFile, Project
 from annotate.models.batch import BatchStatus
 
 _log = logging.getLogger(__name__)
@@ -77,6 +77,9 @@ def _delete_rows(project: Project) -> None:
         if any(field.name == "stored_as" for field in table._meta.fields):
             files = f"SELECT stored_as FROM {_name(table)} WHERE {_of_project(table, fields)} AND stored_as <> ''"
             execute(f"INSERT INTO {_name(LeftFile)} (stored_as) {files}", own)
+    # What those who kept the trail of it compare theirs with. No one adds to it: the project is locked.
+    chain = AuditChain.objects.filter(project=project).first()
+    trail = {"length": chain.length, "hash": chain.hash} if chain else None
     # First, though all others refer to it: what is never deleted by itself goes only after its project (the trigger
     # `annotate_refuse_rewriting`). Foreign keys are checked at the end.
     execute("SET CONSTRAINTS ALL DEFERRED")
@@ -92,6 +95,7 @@ def _delete_rows(project: Project) -> None:
         subject=project.name,
         slug=project.slug,
         asked_at=project.deleting_at.isoformat() if project.deleting_at else None,
+        trail=trail,
         **counts,
     )
 

@@ -144,6 +144,8 @@ def test_what_is_restored_is_what_was_there(world: World, second: str, tmp_path:
             assert hashlib.file_digest(file, "sha256").hexdigest() == release.manifest["sha256"]
         # The log wrote nothing by itself, and goes on; new rows have new numbers.
         assert VerdictEvent.objects.count() == logged
+        note(actor=world.alice, action="x.y", subject="after", project=world.project)
+        call_command("trail", "verify", stdout=io.StringIO())
         assert User.objects.create_user("new").pk == world.dora.pk + 2
     assert path.stat().st_mode & 0o777 == 0o600
 

@@ -46,7 +46,7 @@ def test_without_redis_it_is_degraded_and_tells_no_address(client: Client, setti
 
 @pytest.mark.django_db
 def test_with_tables_of_an_earlier_version_it_is_not_ready(client: Client) -> None:
-    MigrationRecorder.Migration.objects.get(app="annotate", name="0031_second_factors").delete()
+    MigrationRecorder.Migration.objects.get(app="annotate", name="0034_chain_entries_of_before").delete()
     reply = client.get("/readyz")
     assert reply.status_code == 503
     assert reply.json() == {**WELL, "status": "unavailable", "migrations": False}

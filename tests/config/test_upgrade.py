@@ -146,6 +146,12 @@ def test_an_upgrade_keeps_every_row_and_gives_the_tables_of_a_new_installation(b
     for table, after in _rows(columns).items():
         assert (table, rows[table] - after) == (table, Counter())
         assert table in GROW or (table, after - rows[table]) == (table, Counter())
+    # Its trail is chained.
+    said = StringIO()
+    call_command("trail", "verify", stdout=said)
+    assert (
+        sum(int(line.split()[1]) for line in said.getvalue().splitlines()) == rows["annotate_auditentry"].total() > 10
+    )
     upgraded = _schema_read_again()
     _empty()
     call_command("migrate", verbosity=0)

@@ -51,7 +51,10 @@ from tests.annotate.factories import concurrently
 from tests.clients import as_user, client_of
 
 # Of the installation: accounts, what Django keeps, and what is noted of deletions.
-OUTSIDE = {"annotate_user", "annotate_auditentry", "django_migrations", "django_content_type", "auth_permission"}
+OUTSIDE = {
+    "annotate_user", "annotate_auditentry", "annotate_auditchain", "django_migrations", "django_content_type",
+    "auth_permission",
+}  # fmt: skip
 
 
 @pytest.fixture
