@@ -122,6 +122,9 @@ def test_a_stranger_can_not_tell_a_project_from_none(both: Both, route: Route) -
             absent = ask(client, method, route.url({**both.own, "slug": "no-such-project"}))
             assert (hidden.status_code, absent.status_code) == (404, 404), (method, hidden.content)
             assert hidden.content == absent.content
+            # It is drawn for each request.
+            numbers = {reply.headers.pop("X-Request-ID") for reply in (hidden, absent)}
+            assert len(numbers) == 2
             assert dict(hidden.headers) == dict(absent.headers)
     assert stored() == before
 
