@@ -31,7 +31,7 @@ from tests.conftest import ROOT
 # Different each time: marks of a session and of a form, seeds that were drawn, and when.
 _OF_A_REPLY = re.compile(
     r"""csrfmiddlewaretoken" value="[^"]*"|nonce-?[='"\w-]+|csrf-?token[^,>]*|[0-9a-f-]{36}"""
-    r"""|'(?:Expires|Content-Length)': '[^']*'"""
+    r"""|'(?:Expires|Content-Length|X-Request-ID)': '[^']*'"""
     r"""|seed \d+|name="seed" value="\d+"|seed=\d+|"seed": \d+|\d+ ?(?:seconds?|minutes?) ago""",
     re.IGNORECASE,
 )

@@ -139,7 +139,7 @@ def test_web_worker_and_importer_write_json_and_a_task_names_its_request(
     importer = Worker(["config.importer"], common, tmp_path / "importer.log")
     forget_messages()
     job = ImportJob.objects.create(project=world.project, kind="samples", file_name="gone.jsonl", status="waiting")
-    _, token = make_token(actor=world.rita)
+    _, token = make_token(actor=world.rita, scopes=["admin"])
     try:
         for process in (web, worker, importer):
             process.start()

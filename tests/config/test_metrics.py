@@ -66,7 +66,8 @@ def test_what_two_processes_answered_adds_up(app: LiveApp, world: World, tmp_pat
     make_sample(world.project)
     task = world.batch(annotators=[world.ann], overlap=1).tasks.get()
     ImportJob.objects.create(project=world.project, kind="samples", file_name="x.jsonl", status="waiting")
-    token = {"Authorization": f"Token {make_token(actor=world.ann)[1]}"}
+    _stored, token_of_ann = make_token(actor=world.ann, scopes=["read", "label"])
+    token = {"Authorization": f"Token {token_of_ann}"}
     (folder,) = tmp_path.glob("touchstone-metrics-*")
     asked = 0
     while asked < 40 or len(list(folder.glob("histogram_*.db"))) < 2:

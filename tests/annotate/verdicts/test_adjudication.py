@@ -6,8 +6,9 @@ import pytest
 from django.http import Http404
 
 from annotate.core.errors import Invalid, Stale
+from annotate.core.texts import MAX_COMMENT
 from annotate.models import Verdict
-from annotate.tasks.labelling import MAX_COMMENT, submit_task
+from annotate.tasks.labelling import submit_task
 from annotate.verdicts.adjudication import decide
 from annotate.verdicts.disputes_read import one_dispute
 from annotate.verdicts.read import Queue, one_verdict
