@@ -93,11 +93,11 @@ def experiment_figures(asked: Asked, metrics: Sequence[Quality | Measured], rule
     ``about`` it. A level: counts, and the figure of ``people``, the judge's ``raw`` one, and the ``corrected`` one;
     ``questions`` that the version was asked, ``answered``, ``failed`` and ``undefined`` responses, ``drawn`` questions,
     those of them that are ``labelled``, of which something is known, and ``unresolved``, of which not all is; and at
-    most how many ``repeats`` of a question; ``band``: that of the interval (``band_of``). A difference: b less
-    a, with ``verdict``, its ``reason``, and what is ``needed``; ``sequential``, of the primary metric, may be looked at
-    while labels arrive; ``complete_cases``: the same without requests that failed, None where none did. Of a metric
-    that is not defined of every answer, levels have ``rates`` (``Answering``), and differences ``answering`` and
-    ``wrong_abstention``; else they are None.
+    most how many ``repeats`` of a question; ``band``: that of the interval (``band_of``). A difference: b less a, with
+    ``verdict``, its ``reason``, and what is ``needed``; ``sequential``, of the primary metric, may be looked at while
+    labels arrive, and is of the questions of which both have a value; ``complete_cases``: the same without requests
+    that failed, None where none did. Of a metric that is not defined of every answer, levels have ``rates``
+    (``Answering``), and differences ``answering`` and ``wrong_abstention``; else they are None.
 
     ``verdicts``: of each version but the baseline, by the primary metric and all guards. ``verdict``: on the best of
     them. Differences are at the level of all comparisons together (Bonferroni).
