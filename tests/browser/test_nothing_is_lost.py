@@ -9,11 +9,12 @@ from django.contrib.sessions.models import Session
 from django.core.cache import cache
 
 from annotate.models import Label, LabelEvent, Membership, Task
+from tests.annotate.factories import make_batch, make_sample
 from tests.browser.conftest import Desk, wait_for_next_task
 from tests.browser.test_deciding import SAVED, open_workspace, press, said, task_of, wait_saved
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Page, Route
+    from playwright.sync_api import APIResponse, Page, Route
 
     from tests.processes import LiveApp
 
@@ -170,3 +171,46 @@ def test_what_quick_hands_choose_meanwhile_goes_with_the_submission(
         f"POST tasks/{task}/submit/",
     ]
     assert LabelEvent.objects.count() == 2
+
+
+def test_a_task_that_was_finished_does_not_come_back(
+    desk: Desk, live_app: LiveApp, new_page: Callable[..., Page]
+) -> None:
+    """The server gives the same task twice, once with the reply to a submission, and is slow with the other reply."""
+    for number in range(3, 6):
+        make_sample(desk.project, number)
+    batch = make_batch(desk.project, [desk.ana], name="Second")
+    page = new_page(desk.ana)
+    page.goto(f"{live_app.url}/p/desk/label/?batch={batch.number}")
+    page.wait_for_selector("#work:not([hidden])")
+    shown = [task_of(page)]
+    late: list[tuple[Route, APIResponse]] = []
+
+    def finish_one() -> None:
+        press(page, "1", "2", "Enter")
+        wait_for_next_task(page, shown[-1])
+        shown.append(task_of(page))
+
+    submissions: list[Route] = []
+    page.route("**/submit/", lambda route: submissions.append(route))  # noqa: PLW0108 - Playwright takes no method of a list
+    finish_one()
+    press(page, "1", "2", "Enter")  # nothing is held, so the page waits for what comes with the reply
+    page.wait_for_selector('html[data-stage="loading"]')
+    page.route("**/work/", lambda route: late.append((route, route.fetch())), times=1)
+    page.unroute("**/submit/")
+    with page.expect_request("**/work/"):
+        submissions.pop().continue_()
+    wait_for_next_task(page, shown[-1])
+    shown.append(task_of(page))
+    for _ in range(3):  # up to the last one
+        finish_one()
+        wait_saved(page)
+    (route, reply) = late.pop()
+    given = str(reply.json()["task"]["id"])
+    assert given in shown[:-1]
+    with page.expect_response("**/work/"):
+        route.fulfill(response=reply)
+    while page.get_attribute("html", "data-stage") == "task":
+        finish_one()
+    wait_saved(page)
+    assert len(set(shown)) == len(shown)

@@ -39,6 +39,7 @@ export class Workspace {
   /** The key of the step on the screen. */ drawn = "";
   /** @type {{task: Task, since: number}|null} the next task, fetched ahead */ held = null;
   asking = false;
+  /** Tasks finished here since the server was asked for one. @type {Set<number>} */ finishedMeanwhile = new Set();
   /** A person is being asked which version counts. */ settling = false;
   history = new History();
   tooLong = new TooLong();
@@ -200,11 +201,14 @@ export class Workspace {
   async fetchWork() {
     if (this.asking) return;
     this.asking = true;
+    this.finishedMeanwhile.clear();
     if (!this.task) page.showStage("loading");
     const reply = await this.api.work(this.heldIds());
     this.asking = false;
     this.outbox.heard(reply);
     if (reply.outcome !== "ok") return this.workIsAway(reply);
+    // The reply to a submission brought the same task, and quick hands finished it before this one came.
+    if (reply.data.task && this.finishedMeanwhile.has(reply.data.task.id)) return this.fetchWork();
     if (!this.outbox.finishing.length) this.progress = reply.data.progress;
     this.take(reply.data.task);
     if (this.task) return this.drawProgress();
@@ -527,6 +531,7 @@ export class Workspace {
     byId("back").hidden = false;
     const counted = action === "submit" ? "done" : "skipped";
     this.progress = { ...this.progress, left: Math.max(0, this.progress.left - 1), [counted]: this.progress[counted] + 1 };
+    this.finishedMeanwhile.add(id);
     this.outbox.putFinish({ task: id, action, reason, active_seconds: this.clock.seconds, scope: this.scope });
     // Said before what comes next is read out, and shown beside it.
     const told = say(counted === "done" ? "submitted" : "skipped", { left: this.progress.left });
