@@ -57,3 +57,11 @@ class Stale(Refusal):
     """It was changed in between; `details` carries both versions."""
 
     status = 412
+
+
+class StorageError(Exception):
+    """The object store can't be reached, or refuses us, which waiting does not mend. Its message is for operators."""
+
+    def __init__(self, message: str, *, is_refused: bool) -> None:
+        super().__init__(message)
+        self.is_refused = is_refused

@@ -27,6 +27,8 @@ from annotate.models import ImportJob, Project
 CHUNK_ROWS = 2000
 PREVIEW_ROWS = 10
 PREVIEW_BYTES = 1 * MIB
+# Of a packed file, no more are read for those.
+PREVIEW_READS_BYTES = 16 * MIB
 SHOWN_CHARACTERS = 300
 SHOWN_ENTRIES = 10
 # A file without a preview that may be good all the same.

@@ -15,6 +15,7 @@ from django.db import transaction
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
+from annotate.core import stored
 from annotate.core.errors import Conflict, Invalid, TooLarge, Unavailable
 from annotate.files import import_engine as engine
 from annotate.files.import_queue import (
@@ -22,13 +23,13 @@ from annotate.files.import_queue import (
     forget_file,
     has_file,
     held,
+    holds_parquet,
     is_held,
     run_job,
     set_outcome,
-    stored_path,
 )
 from annotate.files.problems import VERSION_MARK, Limits, plain
-from annotate.files.sources import is_plain_text
+from annotate.files.sources import HEAD_BYTES, is_plain_text
 from annotate.models import ImportJob, Project, User
 from annotate.models.transfer import ImportKind, ImportStatus
 
@@ -67,16 +68,8 @@ def create_job(
         created_by=user,
     )
     job.stored_as = f"{_FOLDER}/{job.pk}"
-    path = stored_path(job)
-    path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-    with path.open("xb") as file:
-        for chunk in upload.chunks():
-            file.write(chunk)
-    try:
+    with stored.kept(job.stored_as, upload):
         job.save(force_insert=True)
-    except BaseException:
-        path.unlink(missing_ok=True)
-        raise
     _forget_old_files(project)
     return job
 
@@ -121,9 +114,10 @@ def preview(job: ImportJob, mapping: Mapping[str, str] | None = None) -> engine.
     """The first rows and what their columns would become. Raises Conflict when the file is no longer kept."""
     _require_file(job)
     chosen = job.mapping if mapping is None else check_mapping(job.project, job.kind, mapping)
-    return engine.preview(
-        project=job.project, kind=job.kind, path=stored_path(job), file_name=job.file_name, mapping=chosen
-    )
+    # Of Parquet, what says where its rows are stands at its end.
+    beginning = None if holds_parquet(job) else engine.PREVIEW_READS_BYTES
+    with stored.on_disk(job.stored_as, only_bytes=beginning) as path:
+        return engine.preview(project=job.project, kind=job.kind, path=path, file_name=job.file_name, mapping=chosen)
 
 
 def start(job: ImportJob, mapping: Mapping[str, str] | str | None = None) -> ImportJob:
@@ -147,7 +141,10 @@ def start(job: ImportJob, mapping: Mapping[str, str] | str | None = None) -> Imp
 def _is_read_here(job: ImportJob) -> bool:
     """Whether a process that answers requests may read it: a text of so few bytes can't become much. What is packed
     can, and of Parquet nobody knows before."""
-    return job.size <= INLINE_BYTES and is_plain_text(stored_path(job), job.file_name)
+    if job.size > INLINE_BYTES:
+        return False
+    with stored.on_disk(job.stored_as, only_bytes=HEAD_BYTES) as path:
+        return is_plain_text(path, job.file_name)
 
 
 def push_samples(*, project: Project, user: User | None, version: object, document: bytes) -> ImportJob:

@@ -10,7 +10,7 @@ import logging
 import signal
 import uuid
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 
 from django.conf import settings
@@ -18,11 +18,12 @@ from django.core.cache import cache
 from django.db import OperationalError, connection, transaction
 from django.utils import timezone
 
-from annotate.core import advisory
+from annotate.core import advisory, stored
+from annotate.core.errors import StorageError
 from annotate.core.trail import note
 from annotate.files import import_engine as engine
 from annotate.files.problems import FileError, Problems
-from annotate.files.sources import is_parquet
+from annotate.files.sources import HEAD_BYTES, is_parquet
 from annotate.models import ImportJob
 from annotate.models.transfer import ImportStatus
 
@@ -66,10 +67,13 @@ def run_job(job_id: uuid.UUID, *, path: Path | None = None, pipeline: str = "", 
         job.status = ImportStatus.RUNNING
         job.save(update_fields=["status", "deaths"])
         try:
-            _run(job, path or stored_path(job), pipeline, wait=wait)
-        except _LaterError:
+            with nullcontext(path) if path else stored.on_disk(job.stored_as) as file:
+                _run(job, file, pipeline, wait=wait)
+        except (_LaterError, StorageError) as error:
             job.status = ImportStatus.WAITING
             job.save(update_fields=["status"])
+            if isinstance(error, StorageError):
+                raise
         except OperationalError:
             raise  # PostgreSQL went away; the job is as it was, to be run again
         except MemoryError:
@@ -111,7 +115,7 @@ def _run(job: ImportJob, path: Path, pipeline: str, *, wait: bool) -> None:
 def load_reader(job_id: uuid.UUID) -> None:
     """Loads what reading the job's file takes, so that it does not count as memory that the file takes."""
     job = ImportJob.objects.get(pk=job_id)
-    if has_file(job) and is_parquet(stored_path(job), job.file_name):
+    if has_file(job) and holds_parquet(job):
         from annotate.files import parquet_file  # noqa: F401
 
 
@@ -208,19 +212,27 @@ def _progress_key(job_id: uuid.UUID) -> str:
 # The stored file
 
 
-def stored_path(job: ImportJob) -> Path:
-    return Path(settings.MEDIA_ROOT) / job.stored_as
-
-
 def has_file(job: ImportJob) -> bool:
-    return bool(job.stored_as) and stored_path(job).exists()
+    return stored.exists(job.stored_as)
+
+
+def holds_parquet(job: ImportJob) -> bool:
+    with stored.on_disk(job.stored_as, only_bytes=HEAD_BYTES) as path:
+        return is_parquet(path, job.file_name)
 
 
 def forget_file(job: ImportJob) -> None:
-    if job.stored_as:
-        stored_path(job).unlink(missing_ok=True)
+    """What can't be removed now, the worker removes later."""
+    if not job.stored_as:
+        return
+    with transaction.atomic():
+        left = stored.let_go(job.stored_as)
         job.stored_as = ""
         job.save(update_fields=["stored_as"])
+    try:
+        stored.remove_one(left)
+    except StorageError as error:
+        _log.warning("The file of import %s is still stored: %s", job.pk, error)
 
 
 # Who runs it

@@ -9,9 +9,11 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from importlib.metadata import version
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import IO, Any
 
 from django.conf import settings
+from django.core.files import File
 from django.db import transaction
 from django.db.models import Count, Max, Q
 from django.utils import timezone
@@ -19,6 +21,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 from kombu.exceptions import OperationalError
 
+from annotate.core import stored
 from annotate.core.background import hand_over
 from annotate.core.blindness import SYSTEM, samples_still_to_label
 from annotate.core.errors import Conflict, Invalid, Unavailable
@@ -79,7 +82,8 @@ class _Tally:
 
 
 def make_release(*, project: Project, user: User | None, file_format: str, filters: object = None) -> Release:
-    """Writes the file from one snapshot and numbers it; the manifest holds the agreement of the same moment.
+    """Writes the file on this disk from one snapshot, stores and numbers it; the manifest holds the agreement of the
+    same moment.
 
     Raises Invalid for an unknown format or filter and Conflict when there is nothing to export.
     """
@@ -100,18 +104,15 @@ def make_release(*, project: Project, user: User | None, file_format: str, filte
     if file_format == "qrels":
         chosen = _only_relevance(chosen)
     stored_as = f"{_FOLDER}/{uuid.uuid4()}.{SUFFIXES[file_format]}"
-    path = Path(settings.MEDIA_ROOT) / stored_as
-    path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-    try:
+    with TemporaryDirectory(dir=settings.FILE_UPLOAD_TEMP_DIR) as folder:
+        path = Path(folder) / "release"
         with path.open("xb") as file:
             manifest = _write(file, project, file_format, chosen)
-        with path.open("rb") as written:
+        with stored.Written(path) as written:
             manifest["sha256"] = hashlib.file_digest(written, "sha256").hexdigest()
-        manifest["bytes"] = path.stat().st_size
-        return _number(project, user, file_format, chosen, manifest, stored_as)
-    except BaseException:
-        path.unlink(missing_ok=True)
-        raise
+            manifest["bytes"] = written.size
+            with stored.kept(stored_as, written):
+                return _number(project, user, file_format, chosen, manifest, stored_as)
 
 
 def _write(file: IO[bytes], project: Project, file_format: str, filters: Filters) -> dict[str, Any]:
@@ -217,7 +218,7 @@ def _number(
         return release
 
 
-def hand_out(release: Release, *, actor: User) -> IO[bytes]:
+def hand_out(release: Release, *, actor: User) -> File[bytes]:
     """The file for a download, which the worker notes in the trail: a download is a GET, and changes no row.
 
     Raises as `open_release`; Conflict while the actor still has samples of it to label, about which it says what others
@@ -287,10 +288,10 @@ def _note(release: Release, what: str, actor: User | None, **details: Any) -> No
     )
 
 
-def open_release(release: Release) -> IO[bytes]:
-    """The file as it was written. Raises Conflict when it is no longer on this machine."""
+def open_release(release: Release) -> File[bytes]:
+    """The file as it was written. Raises Conflict when it is no longer stored."""
     try:
-        return (Path(settings.MEDIA_ROOT) / release.stored_as).open("rb")
+        return stored.open_file(release.stored_as)
     except FileNotFoundError:
         raise Conflict(
             "file_gone", _("The file of this release is no longer on the server. Its manifest is still available.")

@@ -27,6 +27,10 @@ _SUFFIXES = {
 }
 
 
+# By which what is packed or Parquet is known.
+HEAD_BYTES = 16
+
+
 class OwnFormat(NamedTuple):
     """A format of text that files of one kind have, and no others."""
 
@@ -61,7 +65,7 @@ def is_parquet(path: Path, file_name: str) -> bool:
 
 def _head(path: Path) -> bytes:
     with path.open("rb") as file:
-        return file.read(16)
+        return file.read(HEAD_BYTES)
 
 
 def _is_parquet(head: bytes, file_name: str) -> bool:
@@ -104,7 +108,7 @@ def _reader(
 ) -> tuple[str, Reader]:
     """The format, and its reader."""
     suffixes = [suffix.lower() for suffix in Path(file_name).suffixes]
-    head = raw.read(16)
+    head = raw.read(HEAD_BYTES)
     raw.seek(0)
     raw.count = 0
     refuse_foreign(head, nested=False)

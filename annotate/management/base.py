@@ -6,7 +6,7 @@ from typing import Any, ClassVar, NoReturn
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from annotate.core.errors import Refusal
+from annotate.core.errors import Refusal, StorageError
 
 
 class OneLineParser(CommandParser):
@@ -38,3 +38,5 @@ class OneLineCommand(BaseCommand):
             return super().execute(*args, **options)
         except Refusal as refusal:
             raise CommandError(refusal.message, returncode=self.refused) from refusal
+        except StorageError as error:
+            raise CommandError(str(error), returncode=self.refused) from error

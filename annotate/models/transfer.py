@@ -4,6 +4,7 @@ import uuid
 
 from django.db import models
 from django.db.models import Q
+from django.db.models.functions import Now
 from django.utils.translation import gettext_lazy as _
 
 
@@ -39,7 +40,7 @@ class ImportJob(models.Model):
     status = models.CharField(max_length=10, choices=ImportStatus, default=ImportStatus.UPLOADED)
     file_name = models.CharField(max_length=255)
     file_format = models.CharField(max_length=10)
-    # Name below MEDIA_ROOT, chosen by us; empty once the file is no longer kept.
+    # Name in the storage (annotate.core.stored), chosen by us; empty once the file is no longer kept.
     stored_as = models.CharField(max_length=100, blank=True)
     size = models.BigIntegerField(default=0)
     mapping = models.JSONField(default=dict)
@@ -77,7 +78,7 @@ class Release(models.Model):
     filters = models.JSONField(default=dict)
     # {"rows", "verdicts", "criteria": {...}, "sha256", "agreement": {...}, …}
     manifest = models.JSONField(default=dict)
-    # Name below MEDIA_ROOT, chosen by us.
+    # Name in the storage (annotate.core.stored), chosen by us.
     stored_as = models.CharField(max_length=100)
     created_by = models.ForeignKey("annotate.User", on_delete=models.PROTECT, null=True, blank=True, related_name="+")
     created_at = models.DateTimeField(auto_now_add=True)
@@ -93,9 +94,11 @@ class Release(models.Model):
 
 
 class LeftFile(models.Model):
-    """A file of a deleted project that is still to be removed. stored_as: its name below MEDIA_ROOT."""
+    """A file that no row names, or none yet: one that is being stored, one of a deleted project, one that is no longer
+    needed. From `remove_at` on the worker removes it. stored_as: its name in the storage."""
 
     stored_as = models.CharField(max_length=100)
+    remove_at = models.DateTimeField(db_default=Now())
 
     def __str__(self) -> str:
         return self.stored_as

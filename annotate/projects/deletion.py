@@ -8,15 +8,13 @@ from __future__ import annotations
 
 import logging
 from graphlib import TopologicalSorter
-from pathlib import Path
 from typing import Any
 
 from django.apps import apps
-from django.conf import settings
 from django.db import Error, OperationalError, connection, transaction
 from django.db.models import ForeignKey, Model
 
-from annotate.core import advisory
+from annotate.core import advisory, stored
 from annotate.core.background import hand_over
 from annotate.core.rows import execute
 from annotate.core.trail import note
@@ -39,11 +37,11 @@ def wake_deletion() -> None:
 
 
 def look_for_deletions() -> None:
-    """Deletes what waits for it, and removes files that an earlier end left behind."""
+    """Deletes what waits for it, and removes files that no row names any more."""
     waiting = Project.objects.filter(deleting_at__isnull=False).order_by("deleting_at")
     for pk in waiting.values_list("pk", flat=True):
         delete_waiting(pk)
-    _remove_files()
+    stored.remove_left()
 
 
 def delete_waiting(project_id: int) -> bool:
@@ -65,7 +63,7 @@ def delete_waiting(project_id: int) -> bool:
         _log.exception("Project %s could not be deleted", project_id)
         _give_back(project_id)
         return False
-    _remove_files()
+    stored.remove_left()
     return True
 
 
@@ -109,12 +107,6 @@ def _give_back(project_id: int) -> None:
         rounds = Batch.objects.filter(project=project, qualification__isnull=False, status=BatchStatus.PAUSED)
         rounds.update(status=BatchStatus.OPEN)
         note(actor=actor, action="project.delete_failed", subject=project.name, slug=project.slug)
-
-
-def _remove_files() -> None:
-    for left in LeftFile.objects.order_by("pk"):
-        (Path(settings.MEDIA_ROOT) / left.stored_as).unlink(missing_ok=True)
-        left.delete()
 
 
 # Tables

@@ -13,6 +13,7 @@ from django.core.management import CommandError
 from django.db import Error, connection, transaction
 from django.db.migrations.loader import MigrationLoader
 
+from annotate.core.errors import StorageError
 from annotate.core.rows import execute, fetch_all
 from config import tables as installation
 from config.backup import schema
@@ -32,7 +33,7 @@ def restore_backup(path: Path) -> Manifest:
                 _fill_database(archive, migrations)
                 # Last: without rows that name them they are nothing, and running it again writes them anew.
                 _place_files(archive)
-        except (Error, OSError, SuspiciousFileOperation) as error:
+        except (Error, OSError, StorageError, SuspiciousFileOperation) as error:
             raise CommandError(f"{path} can't be restored: {str(error).strip()}. Nothing was kept.") from error
     # What follows a migration: names for what new tables are of.
     installation.migrate()

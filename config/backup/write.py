@@ -7,10 +7,10 @@ import tempfile
 from pathlib import Path
 from typing import IO, Any
 
-from django.core.files.storage import default_storage
 from django.core.management import CommandError
 from django.db import connection, transaction
 
+from annotate.core import stored
 from annotate.core.rows import execute, fetch_all, fetch_one
 from annotate.core.version import touchstone_version
 from config.backup import archive, schema
@@ -84,7 +84,7 @@ def _named_files(tables: list[schema.Table]) -> list[str]:
 
 def _copy_file(file: IO[bytes], name: str) -> dict[str, Any] | None:
     try:
-        content = default_storage.open(name)
+        content = stored.open_file(name)
     except FileNotFoundError:
         return None
     with content, archive.member(file, f"files/{name}") as copy:

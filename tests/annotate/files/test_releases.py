@@ -19,7 +19,18 @@ from annotate.core.blindness import SYSTEM
 from annotate.core.errors import Conflict, Invalid
 from annotate.files.cells import unguard
 from annotate.files.releases import make_release, note_download, open_release
-from annotate.models import AuditEntry, Criterion, Membership, Project, Release, Sample, User, Verdict, VerdictEvent
+from annotate.models import (
+    AuditEntry,
+    Criterion,
+    LeftFile,
+    Membership,
+    Project,
+    Release,
+    Sample,
+    User,
+    Verdict,
+    VerdictEvent,
+)
 from annotate.samples.claims_write import edit_claims
 from annotate.verdicts.evidence_read import agreement
 from config import celery_app
@@ -252,7 +263,8 @@ def test_unknown_filters(filters: Any, project: Project) -> None:
 def test_nothing_to_export(project: Project, settings: Any) -> None:
     with pytest.raises(Conflict):
         make_release(project=project, user=None, file_format="jsonl", filters={"methods": ["majority"]})
-    assert list((settings.MEDIA_ROOT / "releases").iterdir()) == []
+    assert not (settings.MEDIA_ROOT / "releases").exists()
+    assert not LeftFile.objects.exists()
 
 
 @pytest.mark.django_db(transaction=True)
