@@ -7,6 +7,7 @@ from bench.stage import ROOT
 
 BENCHMARKS = (
     "experiment_speed",
+    "files_speed",
     "import_speed",
     "judges",
     "label_loop",

@@ -4,12 +4,16 @@ on request with columns for each annotator: what they said about the unit of the
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field, fields
+from datetime import datetime
+from functools import cache
 from itertools import groupby
-from typing import Any
+from typing import Any, NamedTuple
 
-from django.db.models import Exists, F, OuterRef, QuerySet
+from django.db.models import Exists, F, OuterRef, QuerySet, TextField
+from django.db.models.functions import Cast
 from django.db.models.lookups import IsNull
 from django.utils.translation import gettext as _
 
@@ -239,18 +243,41 @@ def _names(given: dict[str, Any], field: str, known: set[str]) -> tuple[str, ...
     return tuple(sorted(set(names)))
 
 
+class ExportedVerdict(NamedTuple):
+    """What files say of a verdict. decider, approver: names of users. proposal_shown: whether those who labelled saw
+    what a judge proposes."""
+
+    criterion: Criterion
+    value: Any
+    sample_id: int
+    unit: str
+    state: str
+    method: str
+    confidence: float | None
+    votes: list[dict[str, Any]]
+    decided_votes: list[dict[str, Any]] | None
+    decider: str | None
+    reason: str
+    approver: str | None
+    approved_at: datetime | None
+    updated_at: datetime
+    proposal_shown: bool
+
+
+_COLUMNS = ("criterion_id", "value_text", *ExportedVerdict._fields[2:])
+
+
 @dataclass(frozen=True, slots=True)
 class ExportedSample:
     """A sample with its verdicts in the order in which a person goes through it.
 
-    anchored: the criteria, by primary key, that were labelled with a judge's proposals. said: by unit and criterion id
+    said: by unit and criterion id
     the labels of those who get columns. is_corrected: whether the file has columns for what annotators corrected the
     answer to.
     """
 
     sample: Sample
-    verdicts: list[Verdict]
-    anchored: Collection[int] = ()
+    verdicts: list[ExportedVerdict]
     said: dict[tuple[str, int], list[Label]] = field(default_factory=dict)
     is_corrected: bool = False
     correction: Correction | None = None
@@ -265,13 +292,7 @@ class ExportedSample:
 
 def exported_samples(project: Project, filters: Filters) -> Iterator[ExportedSample]:
     """Samples that have a verdict within the filters, in the order of their import."""
-    verdicts = (
-        filters.apply(project)
-        .annotate(proposal_shown=is_anchored())
-        .select_related("criterion", "decided_by", "approved_by")
-        .order_by("sample_id")
-        .iterator(chunk_size=_CHUNK)
-    )
+    verdicts = _verdicts(project, filters)
     samples = (
         Sample.objects.filter(project=project, pk__in=filters.apply(project).values("sample_id"))
         .defer("content_hash")
@@ -285,20 +306,38 @@ def exported_samples(project: Project, filters: Filters) -> Iterator[ExportedSam
     sample_id, labels = next(said, _NOTHING)
     for (sample, correction), (_pk, group) in zip(corrected, grouped, strict=True):
         answered = sample_id == sample.pk
-        verdicts_in_order = sorted(group, key=_order)
-        anchored = {verdict.criterion_id for verdict in verdicts_in_order if verdict.proposal_shown}
         said_here = labels if answered else {}
-        yield ExportedSample(sample, [*verdicts_in_order], anchored, said_here, is_corrected, correction)
+        yield ExportedSample(sample, sorted(group, key=_order), said_here, is_corrected, correction)
         if answered:
             sample_id, labels = next(said, _NOTHING)
 
 
-def _order(verdict: Verdict) -> tuple[tuple[int, int], int, str, int]:
+def _verdicts(project: Project, filters: Filters) -> Iterator[ExportedVerdict]:
+    """In the order of sample ids."""
+    criteria = {criterion.pk: criterion for criterion in Criterion.objects.filter(project=project)}
+    # A handful of different values: each spelling is parsed once.
+    value_of = cache(json.loads)
+    rows = (
+        filters.apply(project)
+        .annotate(
+            proposal_shown=is_anchored(),
+            decider=F("decided_by__username"),
+            approver=F("approved_by__username"),
+            value_text=Cast("value", TextField()),
+        )
+        .order_by("sample_id")
+        .values_list(*_COLUMNS)
+    )
+    for criterion, value, *rest in rows.iterator(chunk_size=_CHUNK):
+        yield ExportedVerdict(criteria[criterion], None if value is None else value_of(value), *rest)
+
+
+def _order(verdict: ExportedVerdict) -> tuple[tuple[int, int], int, str, int]:
     criterion = verdict.criterion
     return unit_sort_key(verdict.unit), criterion.position, criterion.key, criterion.version
 
 
-def verdict_row(exported: ExportedSample, verdict: Verdict, annotators: Annotators) -> dict[str, Any]:
+def verdict_row(exported: ExportedSample, verdict: ExportedVerdict, annotators: Annotators) -> dict[str, Any]:
     """One row per unit and criterion. `labels`: the label revisions that the verdict rests on; of a reopened one, those
     that it was decided on. `proposal_shown`: whether those who gave them saw what a judge proposes. `claims_…`: where a
     claim comes from. Then the columns of the annotators, if asked for."""
@@ -317,11 +356,11 @@ def verdict_row(exported: ExportedSample, verdict: Verdict, annotators: Annotato
         "method": verdict.method or None,
         "confidence": verdict.confidence,
         "votes": [{"rater": annotators.name(vote["rater"]), "value": vote["value"]} for vote in verdict.votes],
-        "decided_by": verdict.decided_by.username if verdict.decided_by else None,
+        "decided_by": verdict.decider,
         "reason": verdict.reason,
-        "approved_by": verdict.approved_by.username if verdict.approved_by else None,
+        "approved_by": verdict.approver,
         "approved_at": verdict.approved_at,
-        "proposal_shown": verdict.criterion_id in exported.anchored,
+        "proposal_shown": verdict.proposal_shown,
         "labels": [{"label": vote["label"], "revision": vote["revision"]} for vote in rests_on],
         "updated_at": verdict.updated_at,
         "claims_source": sample.claims_source if is_claim else None,
@@ -334,7 +373,7 @@ def verdict_row(exported: ExportedSample, verdict: Verdict, annotators: Annotato
         "abstained": sample.abstained,
         "abstained_source": sample.abstained_source or None,
         **_corrected(exported, annotators),
-        **annotators.cells(exported.said.get((verdict.unit, verdict.criterion_id), [])),
+        **annotators.cells(exported.said.get((verdict.unit, verdict.criterion.pk), [])),
     }
 
 

@@ -12,10 +12,10 @@ import alignment
 from annotate.core.errors import Invalid
 from annotate.core.units import parse_unit, unit_text, units_of
 from annotate.files.cells import write_table
-from annotate.files.export_rows import Annotators, ExportedSample, verdict_rows
+from annotate.files.export_rows import Annotators, ExportedSample, ExportedVerdict, verdict_rows
 from annotate.files.export_samples import write_lines, write_list
 from annotate.files.sample_rows import deepeval_row, ragas_row
-from annotate.models import Sample, Verdict
+from annotate.models import Sample
 from annotate.models.label import VerdictState
 from annotate.models.project import UnitKind
 
@@ -72,9 +72,7 @@ def _said(exported: ExportedSample, columns: Collection[str]) -> dict[str, Any]:
         "human_faithfulness_reason": reason,
         "abstained": sample.abstained,
         "abstained_source": sample.abstained_source or None,
-        "proposal_shown": sorted(
-            {one.criterion.key for one in exported.verdicts if one.criterion_id in exported.anchored}
-        ),
+        "proposal_shown": sorted({one.criterion.key for one in exported.verdicts if one.proposal_shown}),
     }
     taken = {*row, *columns}
     for verdict in exported.verdicts:
@@ -102,7 +100,7 @@ def human_faithfulness(exported: ExportedSample) -> tuple[float | None, str | No
     return found.value, found.reason["code"] if found.value is None and found.reason else None
 
 
-def _settled(exported: ExportedSample, key: str, kind: str) -> dict[str, Verdict]:
+def _settled(exported: ExportedSample, key: str, kind: str) -> dict[str, ExportedVerdict]:
     """Settled verdicts by unit, of the latest version of the criterion that has any."""
     found = [
         verdict
@@ -135,7 +133,7 @@ def _document(sample: Sample, unit: str) -> str:
     return _word(identity or f"{sample.external_id}#{unit}")
 
 
-def _grade(verdict: Verdict) -> int:
+def _grade(verdict: ExportedVerdict) -> int:
     value = verdict.value
     if isinstance(value, bool) or not isinstance(value, int | float) or value != int(value) or value < 0:
         raise Invalid(

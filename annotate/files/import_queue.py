@@ -86,6 +86,7 @@ def run_job(job_id: uuid.UUID, *, path: Path | None = None, pipeline: str = "", 
             cache.delete(_progress_key(job_id))
     if job.status == ImportStatus.DONE:
         forget_file(job)
+        _measure_tables(job)
     return job
 
 
@@ -109,7 +110,6 @@ def _run(job: ImportJob, path: Path, pipeline: str, *, wait: bool) -> None:
             options=job.options,
         )
         finish(job, outcome)
-        _measure_tables(job)
 
 
 def load_reader(job_id: uuid.UUID) -> None:
@@ -173,7 +173,7 @@ def set_outcome(job: ImportJob, outcome: engine.Outcome) -> None:
 
 def _measure_tables(job: ImportJob) -> None:
     """PostgreSQL measures its tables by itself, but only after a while. Until then it goes by plans made when they were
-    small, which read all of one table for every row of another."""
+    small, which read all of one table for every row of another. The outcome is stored by then."""
     if job.result.get("created", 0) < MANY_ROWS:
         return
     tables = ", ".join(

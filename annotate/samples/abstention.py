@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Iterator
 
 from annotate.core.spans import without_citations
 
@@ -185,7 +186,7 @@ def is_abstention(answer: str) -> bool:
     if len(answer) > LONGEST:
         return False
     refuses = False
-    for sentence in _ENDS.split(_plain(answer)):
+    for sentence in _sentences(_plain(answer)):
         words = sentence.strip(" \t.!?。,*_\"'“”()[]>-")
         if not words:
             continue
@@ -199,6 +200,15 @@ def is_abstention(answer: str) -> bool:
         elif not courtesy.fullmatch(words):
             return False
     return refuses
+
+
+def _sentences(words: str) -> Iterator[str]:
+    """One by one: of most answers the first one tells."""
+    start = 0
+    for end in _ENDS.finditer(words):
+        yield words[start : end.start()]
+        start = end.end()
+    yield words[start:]
 
 
 _FILLER = {True: re.compile(_FILLER_ZH), False: re.compile(_FILLER_EN)}

@@ -14,7 +14,7 @@ from annotate.labels.read import seconds_per_choice
 from annotate.labels.settled_read import unsettled_units, waiting_labels
 from annotate.models import AuditEntry, Batch, Criterion, User
 from annotate.models.project import UnitKind
-from annotate.samples.read import abstentions, dropped_claims, metadata_of, unit_counts
+from annotate.samples.read import abstentions, dropped_claims, groups_of, metadata_of, unit_counts
 from annotate.tasks.too_fast_read import too_fast_tasks
 from annotate.verdicts.ratings_read import (
     RatingColumns,
@@ -113,8 +113,9 @@ def asked(criterion: Criterion) -> alignment.report.Criterion:
 def agreement(criterion: Criterion, *, reader: Reader) -> dict[str, Any]:
     """Every agreement statistic of the criterion as plain JSON (docs/statistics.md), of all that people said; without
     their names, where the reader may not know them."""
-    ratings = reference_evidence(criterion, reader=SYSTEM).ratings()
-    figures = alignment.report.agreement_figures(criterion.key, ratings)
+    columns = rating_columns(criterion, reader=SYSTEM)
+    people = replace(_of_people(criterion, columns, VerdictColumns({}, {}, {})), groups=groups_of(criterion.project))
+    figures = alignment.report.agreement_figures(criterion.key, people.ratings())
     if not may_know_names(reader, criterion.project):
         figures = _numbered(figures, annotator_numbers(criterion.project))
     return {**figures, "version": criterion.version}

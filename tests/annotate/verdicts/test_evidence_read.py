@@ -9,7 +9,7 @@ from typing import Any
 
 from annotate.core.blindness import SYSTEM
 from annotate.labels.read import seconds_per_choice
-from annotate.models import Label, LabelEvent, Rater, Task, User
+from annotate.models import Label, LabelEvent, Rater, Sample, Task, User
 from annotate.samples.read import metadata_of
 from annotate.tasks.labelling import submit_task
 from annotate.verdicts.evidence_read import agreement, evidence_of
@@ -191,3 +191,24 @@ def test_agreement_reads_nothing_that_only_reports_tell(
     assert support.project.pk
     with django_assert_num_queries(2):
         agreement(support, reader=SYSTEM)
+
+
+def test_answers_to_one_question_are_one_group_of_the_agreement(world: World) -> None:
+    """A question that was answered ten times, and labelled each time, is no ten independent ones."""
+    make_samples(world.project, 40)
+    for task in world.batch(annotators=[world.ann, world.ben], criteria=["support"]).tasks.all():
+        number = int(task.sample.external_id[1:])
+        # Of the first ten answers Ben thinks otherwise.
+        finish(task, support="no" if number % 2 or (number <= 10 and task.annotator == world.ben) else "yes")
+    (support,) = world.criteria("support")
+
+    def width() -> float:
+        found = agreement(support, reader=SYSTEM)["estimates"]["percent_agreement"]
+        return float(found["high"] - found["low"])
+
+    alone = width()
+    of_ten = {1: "first", 2: "second", 3: "third", 4: "fourth"}
+    for number, group in of_ten.items():
+        names = [f"s{n}" for n in range(10 * number - 9, 10 * number + 1)]
+        Sample.objects.filter(external_id__in=names).update(group_key=group)
+    assert width() > 1.5 * alone
