@@ -30,22 +30,24 @@ _log = logging.getLogger(__name__)
 
 
 class Task(celery.Task):
-    """A task that finds PostgreSQL away says so in a line and comes again, unless it has expired by then."""
+    """A task that finds PostgreSQL, or the store of files, away says so in a line and comes again, unless it has
+    expired by then."""
 
     max_retries = 100
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         from django.db import DatabaseError, InterfaceError
 
-        from annotate.core.errors import RETRY_SECONDS
+        from annotate.core.errors import RETRY_SECONDS, StorageError
         from config.errors import passes
 
         try:
             return self.run(*args, **kwargs)  # not super()'s, which would hide the request
-        except (DatabaseError, InterfaceError) as error:
+        except (DatabaseError, InterfaceError, StorageError) as error:
             if not passes(error):
                 raise
-            _log.warning("PostgreSQL can't answer %s: %s", self.name, str(error).partition("\n")[0])
+            who = "The store of files" if isinstance(error, StorageError) else "PostgreSQL"
+            _log.warning("%s can't answer %s: %s", who, self.name, str(error).partition("\n")[0])
             raise self.retry(exc=error, countdown=RETRY_SECONDS) from None
 
 
@@ -58,7 +60,9 @@ app.autodiscover_tasks(related_name="celery_tasks")
 def hold_services(**_: Any) -> None:
     """A worker uses the embedded services like any other process, however it was started; and it outlives Redis."""
     from config import broker
+    from config.storage import try_out_storage
 
+    try_out_storage()
     app.services = ensure_services()  # for the life of the process: what is not referenced is given up
     broker.use()
 

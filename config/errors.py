@@ -1,8 +1,9 @@
 """What is answered when a request can't be: a page of the frontend's, or below /api/ an error in the API's one shape.
 
 Neither needs a database, except to know whether a project was deleted while its view was at work. That PostgreSQL is
-away, restarts, or has no connection left is no fault in our code: it is answered 503 with Retry-After, wherever in the
-request it shows, and logged in a line; the workspace keeps what was chosen, and sends it again.
+away, restarts, or has no connection left, or that the store of files does not answer, is no fault in our code: it is
+answered 503 with Retry-After, wherever in the request it shows, and logged in a line; the workspace keeps what was
+chosen, and sends it again.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from django.template import loader
 from django.utils.log import log_response
 from django.views import defaults
 
-from annotate.core.errors import RETRY_SECONDS
+from annotate.core.errors import RETRY_SECONDS, StorageError
 from annotate.models import Project
 
 # Classes of SQLSTATE: connections, transactions that lost against others, resources, locks, and being shut down.
@@ -31,14 +32,15 @@ def server_error(request: HttpRequest) -> HttpResponse:
         return _api_error(404, "not_found", "This project was deleted.") if _is_api(request) else _page(404)
     if error is None or not passes(error):
         return _api_error(500, "server_error", "Something went wrong on our side.") if _is_api(request) else _page(500)
+    is_of_files = isinstance(error, StorageError)
     if _is_api(request):
-        message = "The database can't answer just now; send the request again."
-        response: HttpResponse = _api_error(503, "unavailable", message)
+        who = "The store of files" if is_of_files else "The database"
+        response: HttpResponse = _api_error(503, "unavailable", f"{who} can't answer just now; send the request again.")
     else:
         again = request.get_full_path() if request.method in ("GET", "HEAD") else ""
-        response = _page(503, again=again)
+        response = _page(503, again=again, is_of_files=is_of_files)
     response["Retry-After"] = str(RETRY_SECONDS)
-    said = "PostgreSQL can't answer %s: %s"
+    said = "The store of files can't answer %s: %s" if is_of_files else "PostgreSQL can't answer %s: %s"
     why = str(error).partition("\n")[0]
     log_response(said, request.path, why, response=response, request=request, level="warning")
     return response
@@ -76,7 +78,10 @@ def no_such_route(request: HttpRequest) -> JsonResponse:
 
 
 def passes(error: BaseException) -> bool:
-    """Whether it is PostgreSQL that can't answer now and can later, not a statement that it refuses."""
+    """Whether it is PostgreSQL, or the store of files, that can't answer now and can later, not a statement that
+    PostgreSQL refuses."""
+    if isinstance(error, StorageError):
+        return True
     if isinstance(error, OperationalError):
         code = getattr(error.__cause__, "sqlstate", None)
         return code is None or code.startswith(_PASSING)

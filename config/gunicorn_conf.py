@@ -37,6 +37,12 @@ def _write_error(connection: Any, status: int, reason: str, _why: str) -> None:
 util.write_error = _write_error
 
 
+def on_starting(server: Any) -> None:
+    from config.storage import try_out_storage
+
+    try_out_storage()
+
+
 def when_ready(server: Any) -> None:
     """All code is loaded before the workers are forked."""
     from django.urls import get_resolver

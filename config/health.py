@@ -11,9 +11,11 @@ import os
 import pkgutil
 from collections.abc import Callable
 from functools import cache
+from typing import Any
 
 from django.apps import apps
 from django.conf import settings
+from django.core.files.storage import default_storage
 from django.db import Error, ProgrammingError, connection
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.http.response import HttpResponseBase
@@ -33,18 +35,20 @@ def livez(request: HttpRequest) -> HttpResponse:
 @require_safe
 @never_cache
 def readyz(request: HttpRequest) -> HttpResponse:
-    """503 when PostgreSQL does not answer, or has not the tables of this version: then nothing works. Without Redis
-    people label, review and read as before, and only what the worker does waits: 200, as this process is to be sent
-    requests, with the status `degraded`. What went wrong is in the log, not in the public reply."""
+    """503 when PostgreSQL does not answer, or has not the tables of this version: then nothing works. Without Redis, or
+    the store of files, people label, review and read as before, and only what the worker does, or imports and exports,
+    wait: 200, as this process is to be sent requests, with the status `degraded`. What went wrong is in the log, not in
+    the public reply."""
     applied = _applied_migrations()
     parts = {
         "database": applied is not None,
         "migrations": applied is not None and _migrations() <= applied,
         "redis": redis_answers(),
+        "files": files_answer(),
     }
     if not parts["migrations"]:
         return JsonResponse({"status": "unavailable", **parts}, status=503)
-    return JsonResponse({"status": "ok" if parts["redis"] else "degraded", **parts})
+    return JsonResponse({"status": "ok" if all(parts.values()) else "degraded", **parts})
 
 
 _ANSWERS: dict[str, Callable[[HttpRequest], HttpResponse]] = {"/livez": livez, "/readyz": readyz}
@@ -87,6 +91,14 @@ def _applied_migrations() -> set[tuple[str, str]] | None:
     except Error as error:
         _log.error("The database does not answer: %s", str(error).strip())
         return None
+
+
+def files_answer() -> bool:
+    """Of an object store: whether it answers. Of a disk: whether we may write there."""
+    storage: Any = default_storage
+    if hasattr(storage, "answers"):
+        return bool(storage.answers())
+    return os.access(storage.location, os.W_OK)
 
 
 def redis_answers() -> bool:

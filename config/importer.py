@@ -19,10 +19,13 @@ from typing import NoReturn
 import django
 
 from config import collector, embedded, logs
+from config.storage import try_out_storage
 
 LOOK_SECONDS = 0.25
 # As long as PostgreSQL is away.
 AWAY_SECONDS = 1.0
+# A child that could not reach the store of files keeps its place for so long, as the next would not reach it either.
+STORE_AWAY_SECONDS = 5.0
 
 _log = logging.getLogger("config.importer")
 
@@ -103,13 +106,18 @@ def _run(job_id: uuid.UUID) -> None:
     """The life of a child."""
     from django.conf import settings
 
+    from annotate.core.errors import StorageError
     from annotate.files import bounds, import_queue
 
-    import_queue.load_reader(job_id)
-    bounds.bound_this_process(settings.IMPORT_MEMORY_MIB, settings.IMPORT_CPU_MINUTES * 60)
-    logs.begin_task("import", str(job_id))
-    done = import_queue.run_job(job_id)
-    logs.end_task(done.status)
+    try:
+        import_queue.load_reader(job_id)
+        bounds.bound_this_process(settings.IMPORT_MEMORY_MIB, settings.IMPORT_CPU_MINUTES * 60)
+        logs.begin_task("import", str(job_id))
+        done = import_queue.run_job(job_id)
+        logs.end_task(done.status)
+    except StorageError as error:
+        _log.error("Import %s waits: %s", job_id, error)
+        time.sleep(STORE_AWAY_SECONDS)
 
 
 def main() -> None:
@@ -126,6 +134,7 @@ def main() -> None:
     from annotate.files import import_labels, import_samples  # noqa: F401 - loaded for the children
     from judges.files import import_scores  # noqa: F401
 
+    try_out_storage()
     collector.freeze()
     try:
         Importer(settings.IMPORT_PROCESSES, settings.DATA_DIR / "importer.alive").run()

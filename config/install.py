@@ -14,7 +14,7 @@ WANTED = (3, 11)
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 VENV = os.path.join(ROOT, ".venv")
 PYTHON = os.path.join(VENV, "bin", "python")
-EXTRAS = ("models", "ragas")
+EXTRAS = ("models", "ragas", "s3")
 
 
 def main(requirements: str, extras: "list[str]") -> None:

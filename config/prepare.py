@@ -13,6 +13,7 @@ from django.core.management import CommandError, call_command
 
 from config import env
 from config.staticfiles import page_files
+from config.storage import try_out_storage
 from config.tables import migrate
 from frontend.translation.catalogue import compile_catalogues
 
@@ -53,6 +54,7 @@ def main() -> None:
         sys.exit(f"Touchstone: {error}")
     compile_catalogues()  # before anything reads them: a process reads each language once
     django.setup()
+    try_out_storage()
     try:
         migrate()
     except CommandError as error:

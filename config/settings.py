@@ -11,7 +11,7 @@ import dj_database_url
 from csp.constants import NONE, SELF
 from django.core.exceptions import ImproperlyConfigured
 
-from config import api_document, embedded, env, logs
+from config import api_document, embedded, env, logs, storage
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 DATA_DIR = env.folder("DATA_DIR", embedded.DEFAULT_DATA_DIR)
@@ -463,7 +463,7 @@ STATICFILES_FINDERS = [
     "config.icons.IconsFinder",
 ]
 STORAGES = {
-    "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
+    "default": storage.default_storage(),
     "staticfiles": {"BACKEND": "config.staticfiles.BundledManifestStorage"},
 }
 MEDIA_ROOT = DATA_DIR / "media"

@@ -32,6 +32,7 @@ _SETTINGS = (
     "PORT",
     "PUBLIC_URL",
     "REDIS_URL",
+    "S3_BUCKET",
     "SECRET_KEY",
     "TOUCHSTONE_ENV",
 )

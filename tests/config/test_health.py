@@ -14,7 +14,7 @@ from config.cache import RedisCache
 NOWHERE = "redis://127.0.0.1:1/0"
 
 
-WELL = {"status": "ok", "database": True, "migrations": True, "redis": True}
+WELL = {"status": "ok", "database": True, "migrations": True, "redis": True, "files": True}
 
 
 def test_alive_asks_nobody(client: Client) -> None:

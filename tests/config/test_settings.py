@@ -53,6 +53,7 @@ def test_production_refuses_to_start_without(load: Load, name: str) -> None:
         ({"SECRET_KEY": "short"}, "SECRET_KEY looks like a sample or is too short"),
         ({"SECRET_KEY": "ab" * 40}, "SECRET_KEY looks like a sample or is too short"),
         ({"ALLOWED_HOSTS": "*"}, "ALLOWED_HOSTS contains '*'"),
+        ({"S3_BUCKET": "b", "S3_SECRET_ACCESS_KEY": "u:secret"}, "_ACCESS_KEY is set, but S3_ACCESS_KEY_ID is not"),
         ({"DEBUG": "true"}, "DEBUG is true, but TOUCHSTONE_ENV is production"),
         ({"TOUCHSTONE_ENV": "prod"}, "TOUCHSTONE_ENV is 'prod', but should be one of local, production"),
         ({"CONN_MAX_AGE": "soon"}, "CONN_MAX_AGE is 'soon', but should be a whole number from 0 to 86400"),
@@ -131,9 +132,19 @@ def test_a_unix_socket_for_redis_is_spelled_as_celery_wants_it(load: Load) -> No
     assert load(REDIS_URL="unix:///run/r.sock?db=3")["CELERY_BROKER_URL"] == "redis+socket:///run/r.sock?virtual_host=3"
 
 
+def test_files_in_an_object_store(load: Load) -> None:
+    key = {"S3_ACCESS_KEY_ID": "k", "S3_SECRET_ACCESS_KEY": "s"}
+    assert load()["STORAGES"]["default"] == {"BACKEND": "django.core.files.storage.FileSystemStorage"}
+    found = load(S3_BUCKET="files", S3_ENDPOINT_URL="https://s3.example", S3_PREFIX="/here/", **key)["STORAGES"]
+    wanted = {"bucket_name": "files", "location": "here", "endpoint_url": "https://s3.example", "region_name": None}
+    wanted |= {"addressing_style": "path", "access_key": "k", "secret_key": "s"}
+    assert found["default"]["OPTIONS"] == wanted
+    assert load(S3_BUCKET="files")["STORAGES"]["default"]["OPTIONS"]["addressing_style"] == "auto"
+
+
 def test_every_variable_is_documented_and_every_documented_one_exists(root) -> None:
     pattern = re.compile(
-        r"""env\.(?:text|required|flag|number|choice|names|roles_of_groups|fernet_keys|url|folder|optional_folder)\(\s*["']([A-Z_]+)["']"""
+        r"""env\.(?:text|required|flag|number|choice|names|roles_of_groups|fernet_keys|url|folder|optional_folder)\(\s*["']([A-Z0-9_]+)["']"""
     )
     used = {
         name
@@ -142,7 +153,7 @@ def test_every_variable_is_documented_and_every_documented_one_exists(root) -> N
     }
     # Those that only `make`, the image's build and the browser tests know.
     used |= {"PYTHON", "WITH", "CHROMIUM"}
-    documented = set(re.findall(r"^\| `([A-Z_]+)` \|", (root / "docs" / "settings.md").read_text(), re.MULTILINE))
+    documented = set(re.findall(r"^\| `([A-Z0-9_]+)` \|", (root / "docs" / "settings.md").read_text(), re.MULTILINE))
     assert used == documented
 
 
