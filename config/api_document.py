@@ -34,11 +34,11 @@ A project that you are not a member of is answered like one that does not exist:
 ### Requests
 
 JSON in UTF-8 of at most 3 MiB, with `Content-Length`; of a label at most 64 KiB, of preferences 16 KiB, of samples,
-batches, known answers and scores to apply 16 MiB. Nested at most 20 levels deep, with at most a value for every 16
-bytes of that, no key twice in an object, and no number beyond 64 bits. Files come as multipart form data. A field or a
-query parameter that the operation doesn't know is refused, so that a misspelled one never passes for one left out.
-Addresses end with a slash, except those of files. Positions in texts count Unicode code points from 0. Times and dates
-are UTC.
+batches, known answers, scores to apply and the parts of an upload 16 MiB. More samples than that are uploaded in parts
+(`uploads/`). Nested at most 20 levels deep, with at most a value for every 16 bytes of that, no key twice in an object,
+and no number beyond 64 bits. Files come as multipart form data. A field or a query parameter that the operation doesn't
+know is refused, so that a misspelled one never passes for one left out. Addresses end with a slash, except those of
+files. Positions in texts count Unicode code points from 0. Times and dates are UTC.
 
 ### Errors
 
@@ -58,13 +58,16 @@ row), `current` and `yours` (both versions). Nothing of a refused request was st
 | 404 | not there, or not for you |
 | 405 | the address knows no such method |
 | 409 | the state of things does not allow it |
+| 410 | an upload was given up, as nothing came for a day |
 | 411 | `Content-Length` is missing |
 | 412 | somebody changed it since you looked |
 | 413 | too large |
 | 422 | the input can't be taken as it is |
 | 428 | `If-Match` is missing |
 | 429 | too many wrong tokens came from this address; go on after `Retry-After` seconds. A valid token is always taken |
+| 460 | the part of an upload is not what its checksum says; send it again |
 | 503 | the worker or the database can't answer just now; send it again after `Retry-After` seconds |
+| 507 | the server's disk is full |
 
 An import that failed answers 422 with the whole import, its `errors` among it, beside `error`; samples that are pushed
 answer with the `errors` alone.
@@ -93,7 +96,10 @@ _SUBJECTS: dict[str, tuple[str, tuple[str, ...]]] = {
     "Projects": ("Name, guidelines and criteria of what people work on together.", ("projects",)),
     "Criteria": ("What is asked about a claim, a context, an answer.", ("criteria",)),
     "Members": ("Who belongs to a project, and in which role.", ("members", "invites")),
-    "Imports": ("Files of samples, of labels made elsewhere, of judges' scores, and of questions.", ("imports",)),
+    "Imports": (
+        "Files of samples, of labels made elsewhere, of judges' scores, and of questions.",
+        ("imports", "uploads"),
+    ),
     "Samples": ("Questions and answers with their contexts, as they were imported.", ("samples", "pipeline")),
     "Systems": (
         "Test sets with their questions, versions of the system, where these are asked, and what they said.",

@@ -8,6 +8,7 @@ chosen, and sends it again.
 
 from __future__ import annotations
 
+import errno
 import sys
 from typing import Any
 
@@ -30,6 +31,11 @@ def server_error(request: HttpRequest) -> HttpResponse:
     error = sys.exception()
     if error is not None and _is_of_deleted_project(request, error):
         return _api_error(404, "not_found", "This project was deleted.") if _is_api(request) else _page(404)
+    if error is not None and _is_no_room(error):
+        message = "The server has no room left on its disk. Nothing was stored."
+        full: HttpResponse = _api_error(507, "no_room", message) if _is_api(request) else _page(507)
+        log_response("No room for %s: %s", request.path, error, response=full, request=request, level="error")
+        return full
     if error is None or not passes(error):
         return _api_error(500, "server_error", "Something went wrong on our side.") if _is_api(request) else _page(500)
     is_of_files = isinstance(error, StorageError)
@@ -87,6 +93,10 @@ def passes(error: BaseException) -> bool:
         return code is None or code.startswith(_PASSING)
     # What is said about a cursor of a connection that was lost before.
     return isinstance(error, InterfaceError) and (connection.connection is None or connection.connection.closed)
+
+
+def _is_no_room(error: BaseException) -> bool:
+    return isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
 def _is_of_deleted_project(request: HttpRequest, error: BaseException) -> bool:

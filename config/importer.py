@@ -22,6 +22,8 @@ from config import collector, embedded, logs
 from config.storage import try_out_storage
 
 LOOK_SECONDS = 0.25
+# After files of which nothing came any more.
+EXPIRED_LOOK_SECONDS = 60.0
 # As long as PostgreSQL is away.
 AWAY_SECONDS = 1.0
 # A child that could not reach the store of files keeps its place for so long, as the next would not reach it either.
@@ -38,6 +40,7 @@ class Importer:
         self._jobs: dict[int, uuid.UUID] = {}
         # Job -> how its process ended, until that is stored.
         self._ended: dict[uuid.UUID, int] = {}
+        self._look_for_expired_at = 0.0
 
     def run(self) -> NoReturn:
         from django.db import Error, connection
@@ -57,9 +60,12 @@ class Importer:
     def _look(self) -> None:
         from django.db import connection
 
-        from annotate.files import import_queue
+        from annotate.files import import_queue, uploads
 
         self._bury()
+        if time.monotonic() >= self._look_for_expired_at:
+            uploads.end_expired()
+            self._look_for_expired_at = time.monotonic() + EXPIRED_LOOK_SECONDS
         found = import_queue.to_do(besides=set(self._jobs.values()))
         self._alive.touch()
         found = found[: self._processes - len(self._jobs)]

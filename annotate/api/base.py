@@ -68,7 +68,7 @@ class ProjectAPIView(StrictAPIView):
 
     @classmethod
     def action(cls, method: str) -> str:
-        action = cls.actions.get(method)
+        action = cls.actions.get("GET" if method == "HEAD" else method)
         if action is None:
             raise exceptions.MethodNotAllowed(method)
         return action

@@ -29,7 +29,7 @@ from annotate.models import ImportJob, Project, Release, User
 from annotate.models.transfer import ImportKind, ImportStatus
 
 # What some kinds of files are told beside them (Importer.check_options).
-_OPTIONS = ("set", "replace", "version")
+OPTIONS = ("set", "replace", "version")
 _ERROR_COLUMNS = ("row", "line", "field", "code", "message", "excerpt")
 _OUTCOMES = {
     201: OpenApiResponse(shapes.Import, "Imported."),
@@ -67,7 +67,10 @@ class ImportsView(ProjectAPIView):
                         "description": "Of questions, qrels and a run: the test set; of the latter also one of its "
                         "numbers (support@1).",
                     },
-                    "version": {"type": "string", "description": "Of a run: the version of the system."},
+                    "version": {
+                        "type": "string",
+                        "description": "Of a run, and of samples that a version of the system made: its name.",
+                    },
                     "replace": {
                         "enum": ["1"],
                         "description": "Of questions: those that the file does not have leave the set's draft. Of "
@@ -103,7 +106,7 @@ class ImportsView(ProjectAPIView):
             kind=str(fields.get("kind", "")),
             upload=upload,
             mapping=fields.get("mapping"),
-            options={name: str(fields[name]) for name in _OPTIONS if name in fields},
+            options={name: str(fields[name]) for name in OPTIONS if name in fields},
         )
         if fields.get("preview") == "1":
             return Response(shapes.ImportKept.show(With(job, preview=preview(job))))

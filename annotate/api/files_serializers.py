@@ -57,12 +57,16 @@ class Import(
     "created_by created_at finished_at",
 ):
     kind = Of("samples, labels, scores, questions, qrels or run")
-    status = Of("uploaded, waiting, running, done or failed")
+    status = Of("arriving (in parts), uploaded, waiting, running, done or failed")
     file_format = Of("jsonl, json, csv, parquet or trec; empty until it was read.")
     size = Of("In bytes.")
     mapping = s.DictField(child=s.CharField(), help_text="Column and field, as chosen; empty: as guessed.")
-    options = FreeObject(help_text="Of questions and qrels: {set, replace}; of a run: {set, version}.")
-    progress = s.FloatField(help_text="The share of the file that was read, 0 to 1.")
+    options = FreeObject(
+        help_text="Of samples: {version}; of questions and qrels: {set, replace}; of a run: {set, version}."
+    )
+    progress = s.FloatField(
+        help_text="The share of the file that was read, 0 to 1; while it arrives, the share that is there."
+    )
     result = ImportResult(help_text="Empty until it is done.")
     errors = ImportProblem(many=True, help_text="The first hundred.")  # type: ignore[assignment]
     error_count = Of("With those beyond the first hundred.")

@@ -1,6 +1,18 @@
 from django.urls import path, re_path
 
-from annotate.api import account, audits, batches, files, projects, qualifications, samples, tasks, threads, verdicts
+from annotate.api import (
+    account,
+    audits,
+    batches,
+    files,
+    projects,
+    qualifications,
+    samples,
+    tasks,
+    threads,
+    uploads,
+    verdicts,
+)
 
 P = "projects/<slug:slug>/"
 
@@ -100,6 +112,8 @@ urlpatterns = [
     path(P + "imports/<uuid:job_id>/start/", files.ImportStartView.as_view()),
     path(P + "imports/<uuid:job_id>/preview/", files.ImportPreviewView.as_view()),
     path(P + "imports/<uuid:job_id>/errors.csv", files.ImportErrorsView.as_view()),
+    path(P + "uploads/", uploads.UploadsView.as_view()),
+    path(P + "uploads/<uuid:job_id>/", uploads.UploadView.as_view()),
     path(P + "releases/", files.ReleasesView.as_view()),
     path(P + "releases/<int:number>/", files.ReleaseView.as_view()),
     path(P + "releases/<int:number>/file/", files.ReleaseFileView.as_view()),

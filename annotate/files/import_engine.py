@@ -39,16 +39,20 @@ Progress = Callable[[float], None]
 
 @dataclass
 class Importing:
-    """What an importer is given: where the rows go, and what is known about the file. `pipeline`: the version of the
-    pipeline that pushes its samples; empty for a file. `options`: as the importer's check_options returned them."""
+    """What an importer is given: where the rows go, and what is known about the file. `options`: as the importer's
+    check_options returned them."""
 
     project: Project
     mapping: Mapping[str, str]
     typed: bool
     problems: Problems
     job: ImportJob | None = None
-    pipeline: str = ""
     options: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def pipeline(self) -> str:
+        """The version of the pipeline that pushes its samples; empty for a file."""
+        return str(self.options.get("version", ""))
 
     def refuse(self, errors: Iterable[RowError], row: int, line: int | None) -> None:
         for error in errors:
@@ -154,7 +158,6 @@ def run(
     mapping: Mapping[str, str],
     job: ImportJob | None = None,
     progress: Progress | None = None,
-    pipeline: str = "",
     options: Mapping[str, Any] | None = None,
 ) -> Outcome:
     """Imports the whole file in one transaction, or writes nothing and says what is wrong with it. For who has the
@@ -167,7 +170,7 @@ def run(
             importer = importer_for(kind)
             with open_source(path, file_name, problems, Limits.from_settings(), own=importer.own_format) as source:
                 outcome.file_format = source.file_format
-                importing = Importing(project, mapping, source.reader.typed, problems, job, pipeline, options or {})
+                importing = Importing(project, mapping, source.reader.typed, problems, job, options or {})
                 outcome.result = _take_all(source, importer, importing, progress)
         except RowError as error:
             problems.add(error)

@@ -35,7 +35,7 @@ from annotate.models.transfer import ImportKind, ImportStatus
 
 # Up to here a text is read while the person waits; what is larger, by a process of its own.
 INLINE_BYTES = 256 * 1024
-_FOLDER = "imports"
+FOLDER = "imports"
 _KEPT_DAYS = 7
 _RETRY_SECONDS = 5
 _MAX_VERSION_CHARACTERS = 100
@@ -51,27 +51,49 @@ def create_job(
     options: Mapping[str, Any] | None = None,
 ) -> ImportJob:
     """Keeps the uploaded file under a name of our own until it is imported. Raises Invalid or TooLarge."""
-    if kind not in ImportKind.values:
-        raise Invalid("unknown_kind", f"kind: write {', '.join(ImportKind.values)}.")
-    chosen, checked = check_mapping(project, kind, mapping), engine.importer_for(kind).check_options(options or {})
-    limit = Limits.from_settings().file_bytes
-    if (upload.size or 0) > limit:
-        said = _("The file is %(size)s bytes; the limit is %(limit)s.")
-        raise TooLarge("too_large", said % {"size": f"{upload.size:,}", "limit": f"{limit:,}"})
-    job = ImportJob(
+    job = new_job(
         project=project,
+        user=user,
         kind=kind,
-        file_name=plain(Path(upload.name or "file").name)[-255:],
+        file_name=upload.name or "file",
         size=upload.size or 0,
-        mapping=chosen,
-        options=checked,
-        created_by=user,
+        mapping=mapping,
+        options=options,
     )
-    job.stored_as = f"{_FOLDER}/{job.pk}"
+    job.stored_as = f"{FOLDER}/{job.pk}"
     with stored.kept(job.stored_as, upload):
         job.save(force_insert=True)
     _forget_old_files(project)
     return job
+
+
+def new_job(
+    *,
+    project: Project,
+    user: User | None,
+    kind: str,
+    file_name: str,
+    size: int,
+    mapping: Mapping[str, str] | str | None = None,
+    options: Mapping[str, Any] | None = None,
+) -> ImportJob:
+    """Of a file that somebody sends; not stored as yet. Raises Invalid or TooLarge."""
+    if kind not in ImportKind.values:
+        raise Invalid("unknown_kind", f"kind: write {', '.join(ImportKind.values)}.")
+    chosen, checked = check_mapping(project, kind, mapping), engine.importer_for(kind).check_options(options or {})
+    limit = Limits.from_settings().file_bytes
+    if size > limit:
+        said = _("The file is %(size)s bytes; the limit is %(limit)s.")
+        raise TooLarge("too_large", said % {"size": f"{size:,}", "limit": f"{limit:,}"})
+    return ImportJob(
+        project=project,
+        kind=kind,
+        file_name=plain(Path(file_name).name)[-255:],
+        size=size,
+        mapping=chosen,
+        options=checked,
+        created_by=user,
+    )
 
 
 def check_mapping(project: Project, kind: str, mapping: Mapping[str, str] | str | None) -> dict[str, str]:
@@ -141,7 +163,7 @@ def start(job: ImportJob, mapping: Mapping[str, str] | str | None = None) -> Imp
 def _is_read_here(job: ImportJob) -> bool:
     """Whether a process that answers requests may read it: a text of so few bytes can't become much. What is packed
     can, and of Parquet nobody knows before."""
-    if job.size > INLINE_BYTES:
+    if job.size > INLINE_BYTES or not job.stored_as:
         return False
     with stored.on_disk(job.stored_as, only_bytes=HEAD_BYTES) as path:
         return is_plain_text(path, job.file_name)
@@ -161,13 +183,14 @@ def push_samples(*, project: Project, user: User | None, version: object, docume
             kind=ImportKind.SAMPLES,
             file_name=f"{version}.json",
             size=len(document),
+            options={"version": version},
             created_by=user,
             status=ImportStatus.WAITING,
         )
         # Held until it is done or gone: nobody else would find the file.
         with held(job.pk):
             job.save(force_insert=True)
-            job = run_job(job.pk, path=Path(file.name), pipeline=version)
+            job = run_job(job.pk, path=Path(file.name))
             if is_left := job.status == ImportStatus.WAITING:
                 job.delete()
     if is_left:
@@ -204,6 +227,8 @@ def as_it_stands(job: ImportJob) -> ImportJob:
 
 
 def _require_file(job: ImportJob) -> None:
+    if job.status == ImportStatus.ARRIVING:
+        raise Conflict("not_whole", _("A part of this file is still missing."))
     if not has_file(job):
         raise Conflict("file_gone", _("The file of this import was removed. Upload it again."))
 
@@ -216,4 +241,5 @@ def _forget_old_files(project: Project) -> None:
 
 
 def can_start(job: ImportJob) -> bool:
-    return bool(job.stored_as) and job.status not in (ImportStatus.RUNNING, ImportStatus.DONE)
+    under_way = (ImportStatus.ARRIVING, ImportStatus.RUNNING, ImportStatus.DONE)
+    return bool(job.stored_as) and job.status not in under_way

@@ -7,11 +7,13 @@ Its data and its outcome are committed together. So what is run again after a de
 from __future__ import annotations
 
 import logging
+import shutil
 import signal
 import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from django.conf import settings
 from django.core.cache import cache
@@ -52,7 +54,7 @@ def to_do(besides: set[uuid.UUID]) -> list[uuid.UUID]:
     return found
 
 
-def run_job(job_id: uuid.UUID, *, path: Path | None = None, pipeline: str = "", wait: bool = False) -> ImportJob:
+def run_job(job_id: uuid.UUID, *, path: Path | None = None, wait: bool = False) -> ImportJob:
     """Runs a waiting or interrupted job to its end; does nothing if it is done, failed, or running elsewhere. While
     another import of the project is written it stays waiting, unless we are to wait as well."""
     with held(job_id) as is_ours:
@@ -67,8 +69,10 @@ def run_job(job_id: uuid.UUID, *, path: Path | None = None, pipeline: str = "", 
         job.status = ImportStatus.RUNNING
         job.save(update_fields=["status", "deaths"])
         try:
+            if not path:
+                join_parts(job)
             with nullcontext(path) if path else stored.on_disk(job.stored_as) as file:
-                _run(job, file, pipeline, wait=wait)
+                _run(job, file, wait=wait)
         except (_LaterError, StorageError) as error:
             job.status = ImportStatus.WAITING
             job.save(update_fields=["status"])
@@ -94,7 +98,7 @@ class _LaterError(Exception):
     """Another import of the project is being written."""
 
 
-def _run(job: ImportJob, path: Path, pipeline: str, *, wait: bool) -> None:
+def _run(job: ImportJob, path: Path, *, wait: bool) -> None:
     with transaction.atomic():
         if not advisory.begin_import(job.project_id, wait=wait):
             raise _LaterError
@@ -106,7 +110,6 @@ def _run(job: ImportJob, path: Path, pipeline: str, *, wait: bool) -> None:
             mapping=job.mapping,
             job=job,
             progress=lambda fraction: cache.set(_progress_key(job.pk), fraction, _PROGRESS_SECONDS),
-            pipeline=pipeline,
             options=job.options,
         )
         finish(job, outcome)
@@ -115,7 +118,10 @@ def _run(job: ImportJob, path: Path, pipeline: str, *, wait: bool) -> None:
 def load_reader(job_id: uuid.UUID) -> None:
     """Loads what reading the job's file takes, so that it does not count as memory that the file takes."""
     job = ImportJob.objects.get(pk=job_id)
-    if has_file(job) and holds_parquet(job):
+    with held(job_id) as is_ours:
+        if is_ours:
+            join_parts(job)
+    if job.stored_as and has_file(job) and holds_parquet(job):
         from annotate.files import parquet_file  # noqa: F401
 
 
@@ -199,9 +205,11 @@ def out_of_memory() -> engine.Outcome:
 
 
 def progress_of(job: ImportJob) -> float:
-    """Share of the file that has been read, 0 to 1."""
+    """Share of the file that has been read, 0 to 1; while it comes in parts, the share that is there."""
     if job.status == ImportStatus.DONE:
         return 1.0
+    if job.status == ImportStatus.ARRIVING:
+        return (job.received or 0) / job.size
     return float(cache.get(_progress_key(job.pk), 0.0)) if job.status == ImportStatus.RUNNING else 0.0
 
 
@@ -213,7 +221,7 @@ def _progress_key(job_id: uuid.UUID) -> str:
 
 
 def has_file(job: ImportJob) -> bool:
-    return stored.exists(job.stored_as)
+    return stored.exists(job.stored_as) or job.parts.exists()
 
 
 def holds_parquet(job: ImportJob) -> bool:
@@ -222,17 +230,52 @@ def holds_parquet(job: ImportJob) -> bool:
 
 
 def forget_file(job: ImportJob) -> None:
-    """What can't be removed now, the worker removes later."""
-    if not job.stored_as:
-        return
     with transaction.atomic():
-        left = stored.let_go(job.stored_as)
+        left = let_file_go(job)
+    remove(left)
+
+
+def let_file_go(job: ImportJob) -> list[int]:
+    """With the parts in which it came, in a transaction; what is then to be removed (`remove`)."""
+    left = _let_parts_go(job)
+    if job.stored_as:
+        left.append(stored.let_go(job.stored_as))
         job.stored_as = ""
         job.save(update_fields=["stored_as"])
+    return left
+
+
+def join_parts(job: ImportJob) -> None:
+    """Makes one file of the parts in which it came (annotate.files.uploads), for who holds the job."""
+    parts = list(job.parts.order_by("start").values_list("stored_as", flat=True))
+    if job.stored_as or not parts:
+        return
+    with TemporaryDirectory(dir=settings.FILE_UPLOAD_TEMP_DIR) as folder:
+        path = Path(folder) / "whole"
+        with path.open("xb") as whole:
+            for name in parts:
+                with stored.open_file(name) as part:
+                    shutil.copyfileobj(part, whole, stored.CHUNK)
+        job.stored_as = f"imports/{uuid.uuid4()}"
+        with stored.Written(path) as written, stored.kept(job.stored_as, written):
+            job.save(update_fields=["stored_as"])
+            left = _let_parts_go(job)
+    remove(left)
+
+
+def _let_parts_go(job: ImportJob) -> list[int]:
+    left = [stored.let_go(name) for name in job.parts.values_list("stored_as", flat=True)]
+    job.parts.all().delete()
+    return left
+
+
+def remove(left: list[int]) -> None:
+    """What can't be removed now, the worker removes later."""
     try:
-        stored.remove_one(left)
+        for one in left:
+            stored.remove_one(one)
     except StorageError as error:
-        _log.warning("The file of import %s is still stored: %s", job.pk, error)
+        _log.warning("A file of an import is still stored: %s", error)
 
 
 # Who runs it

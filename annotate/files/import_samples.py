@@ -30,6 +30,7 @@ from annotate.files.common_fields import IdsOfFile, Read, from_cells, metadata_o
 from annotate.files.copy_into import NULL, CopyInto, json, text, text_array
 from annotate.files.fields import LATER_SPELLINGS, METADATA, SAMPLE_FIELDS, Fields, squeeze
 from annotate.files.import_engine import Importer, Importing
+from annotate.files.import_jobs import check_version
 from annotate.files.problems import MAX_ID_CHARACTERS, VERSION_MARK, Attempts, RowError
 from annotate.files.sample_follower import Followed, Stored, follower_class
 from annotate.files.sample_rows import SPELLINGS
@@ -366,6 +367,12 @@ class SampleImporter(Importer):
     def fields_of(cls, project: Project) -> Fields:
         follower = follower_class()
         return follower.fields if follower.reads(project) else SAMPLE_FIELDS
+
+    @classmethod
+    def check_options(cls, options: Mapping[str, Any]) -> dict[str, Any]:
+        known = {"version": check_version(options["version"])} if "version" in options else {}
+        super().check_options({name: value for name, value in options.items() if name not in known})
+        return known
 
     @classmethod
     def preview_mapping(

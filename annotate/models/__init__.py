@@ -7,7 +7,7 @@ from annotate.models.project import AuditChain, AuditEntry, Criterion, Flag, Inv
 from annotate.models.qualification import Candidate, Qualification, Try
 from annotate.models.sample import ClaimEdit, Sample
 from annotate.models.thread import Thread, ThreadMessage
-from annotate.models.transfer import ImportJob, LeftFile, Release
+from annotate.models.transfer import ImportJob, LeftFile, Release, UploadPart
 from annotate.models.view import SavedView
 
 __all__ = [
@@ -50,6 +50,7 @@ __all__ = [
     "Thread",
     "ThreadMessage",
     "Try",
+    "UploadPart",
     "User",
     "Verdict",
     "VerdictEvent",

@@ -18,6 +18,7 @@ class ImportKind(models.TextChoices):
 
 
 class ImportStatus(models.TextChoices):
+    ARRIVING = "arriving", _("Uploading")
     UPLOADED = "uploaded", _("Uploaded")
     WAITING = "waiting", _("Waiting for the worker")
     RUNNING = "running", _("Running")
@@ -31,6 +32,8 @@ class ImportJob(models.Model):
     mapping: {source column: field} as chosen by the person, or empty for the guessed one.
     options: what else is said of where the rows go, as the importer of the kind knows it (Importer.check_options).
     result: {"rows", "created", "unchanged"} when done.
+    received, expires_at: of a file that comes in parts, how many bytes are there, and until when the next one is waited
+    for (annotate.files.uploads); None of a file that came at once.
     errors: the first 100 of [{"row", "line", "field", "code", "message", "excerpt"}]; `error_count` is the total.
     """
 
@@ -43,6 +46,8 @@ class ImportJob(models.Model):
     # Name in the storage (annotate.core.stored), chosen by us; empty once the file is no longer kept.
     stored_as = models.CharField(max_length=100, blank=True)
     size = models.BigIntegerField(default=0)
+    received = models.BigIntegerField(null=True, blank=True)
+    expires_at = models.DateTimeField(null=True, blank=True)
     mapping = models.JSONField(default=dict)
     options = models.JSONField(default=dict, db_default={})
     result = models.JSONField(default=dict)
@@ -67,6 +72,22 @@ class ImportJob(models.Model):
 
     def __str__(self) -> str:
         return f"{self.kind} from {self.file_name}"
+
+
+class UploadPart(models.Model):
+    """A part of the file of an import, which begins there at the byte `start`; until they are joined."""
+
+    job = models.ForeignKey(ImportJob, on_delete=models.PROTECT, related_name="parts", db_index=False)
+    start = models.BigIntegerField()
+    stored_as = models.CharField(max_length=100)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["job", "start"], name="upload_part_once_at_its_place"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.job_id} from {self.start}"
 
 
 class Release(models.Model):

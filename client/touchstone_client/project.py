@@ -6,9 +6,11 @@ import json
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Self
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any, Self
 
 from touchstone_client.asking import Ask, Asked, Progress, Question, answers, turns_left
+from touchstone_client.files import lines_of, send_file
 from touchstone_client.server import Refused, Server
 
 if TYPE_CHECKING:
@@ -54,18 +56,9 @@ class Project:
 
         replace_others: those that are not among the rows leave the set's draft.
         """
-        text = "".join(json.dumps(dict(row), ensure_ascii=False) + "\n" for row in rows)
-        fields = {"kind": "questions", "set": test_set, **({"replace": "1"} if replace_others else {})}
-        job = self._server.request(
-            "POST", self._path("imports"), data=fields, files={"file": ("questions.jsonl", text.encode())}
-        ).json()
-        while job["status"] in ("waiting", "running"):
-            time.sleep(_WAIT_SECONDS)
-            job = self._server.get(self._path("imports", job["id"]))
-        if job["status"] != "done":
-            raise Refused(422, "import_failed", "Nothing was imported.", job["errors"])
-        found: dict[str, Any] = job["result"]
-        return found
+        said = {"kind": "questions", "set": test_set, **({"replace": "1"} if replace_others else {})}
+        with lines_of(rows) as file:
+            return self._import(file, "questions.jsonl", said)
 
     def freeze(self, test_set: str) -> str:
         """The set as it is now, under its number: “support@1”. What is frozen already keeps its number."""
@@ -110,6 +103,28 @@ class Project:
                 self._server.request("PATCH", self._path("versions", version["pk"]), json=body)
                 return
         self._server.post(self._path("versions"), {"name": name, **body})
+
+    def push_samples(self, version: str, rows: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
+        """Samples that a version made, rows as in a samples file, however many: all of them are imported or none.
+        Returns what the import says. What is there already changes nothing."""
+        with lines_of(rows) as file:
+            return self._import(file, f"{version}.jsonl", {"kind": "samples", "version": version})
+
+    def import_file(self, kind: str, path: str | Path, **said: str) -> dict[str, Any]:
+        """A file of samples, labels, scores, questions, qrels or run, of any format that the server reads, and what is
+        said beside it (`set`, `version`, `mapping` as JSON); returns what the import says."""
+        with Path(path).open("rb") as file:
+            return self._import(file, Path(path).name, {"kind": kind, **said})
+
+    def _import(self, file: IO[bytes], name: str, said: Mapping[str, str]) -> dict[str, Any]:
+        job = send_file(self._server, self._path(), file, name, said)
+        while job["status"] in ("waiting", "running"):
+            time.sleep(_WAIT_SECONDS)
+            job = self._server.get(self._path("imports", job["id"]))
+        if job["status"] != "done":
+            raise Refused(422, "import_failed", "Nothing was imported.", job["errors"])
+        found: dict[str, Any] = job["result"]
+        return found
 
     def push_responses(self, version: str, rows: Iterable[Mapping[str, Any]]) -> Asked:
         """What a version said, rows as in a samples file with `question_id` (docs/formats.md).

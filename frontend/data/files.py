@@ -21,7 +21,7 @@ from annotate.files.corrected import asks_for_corrections
 from annotate.files.export_rows import CORRECTED, NAMED, NUMBERED, SAMPLES, TEXTS
 from annotate.files.fields import IGNORE, METADATA
 from annotate.files.import_engine import NO_PREVIEW, Preview
-from annotate.files.import_jobs import as_it_stands, create_job, preview, start
+from annotate.files.import_jobs import as_it_stands, can_start, create_job, preview, start
 from annotate.files.import_queue import progress_of
 from annotate.files.releases import make_release
 from annotate.labels.consensus import settle_imported
@@ -181,7 +181,7 @@ _COUNTED = {
     "missing_scores": gettext_lazy("Missing scores"),
     "seconds": gettext_lazy("Seconds"),
 }
-UNDER_WAY = (ImportStatus.WAITING, ImportStatus.RUNNING)
+UNDER_WAY = (ImportStatus.ARRIVING, ImportStatus.WAITING, ImportStatus.RUNNING)
 
 
 @takes_at_most(one_file)
@@ -268,7 +268,7 @@ def _state(found: ImportJob) -> dict[str, Any]:
         "job": found,
         "progress": progress_of(found),
         "under_way": found.status in UNDER_WAY,
-        "can_start": bool(found.stored_as) and found.status != ImportStatus.DONE,
+        "can_start": can_start(found),
         "more": [(words, found.result[key]) for key, words in _COUNTED.items() if key in found.result],
     }
 

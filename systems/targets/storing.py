@@ -168,7 +168,7 @@ def _imported(run: TargetRun, group: Sequence[Outcome]) -> list[Problem]:
             path=Path(file.name),
             file_name="responses.jsonl",
             mapping={},
-            pipeline=run.version.name,
+            options={"version": run.version.name},
         )
     return done.errors
 

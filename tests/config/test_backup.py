@@ -7,7 +7,6 @@ import io
 import json
 import lzma
 import os
-import resource
 import signal
 import subprocess
 import sys
@@ -37,6 +36,7 @@ from tests.annotate.factories import World, concurrently, finish, make_sample, m
 from tests.clients import as_user
 from tests.config.test_upgrade import INSTALLATION
 from tests.database import empty_database
+from tests.disk import room_for
 from tests.processes import environment
 
 ODD = "tab\t, line\nend, back\\slash \\N \\. “中文” \U0001f600"
@@ -347,17 +347,6 @@ def test_a_file_that_exists_stays(world: World, tmp_path: Path) -> None:
     path.write_text("mine")
     assert refusal("backup", path) == f"{path} exists already. Give another name."
     assert path.read_text() == "mine"
-
-
-@contextmanager
-def room_for(size: int) -> Iterator[None]:
-    """The largest file that this process may write."""
-    usual = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (size, usual[1]))
-    try:
-        yield
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, usual)
 
 
 def test_nothing_stays_of_a_file_that_finds_no_room(world: World, tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ import json
 import random
 import signal
 from collections.abc import Callable
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ import psutil
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.db import DatabaseError, DataError, connection, transaction
+from django.utils import timezone
 
 from annotate.files.import_jobs import create_job, start
 from annotate.models import ImportJob, Project, Sample
@@ -137,3 +139,14 @@ def test_an_import_whose_session_is_ended_is_taken_up_once(importer: Worker, pro
     importer.wait_for(has_ended(job))
     assert (job.status, job.result.get("created"), job.deaths) == ("done", MANY, 1), job.errors
     assert Sample.objects.count() == MANY
+
+
+def test_an_upload_that_nobody_goes_on_with_is_ended(project: Project, importer: Worker) -> None:
+    job = ImportJob.objects.create(
+        project=project, kind="samples", file_name="f", status="arriving", size=9, received=3,
+        expires_at=timezone.now() - timedelta(seconds=1),
+    )  # fmt: skip
+    importer.stop()
+    importer.start()
+    importer.wait_for(has_ended(job))
+    assert (job.status, job.errors[0]["code"]) == ("failed", "expired")

@@ -103,6 +103,9 @@ def _fill(project: Any, first: User, second: User, *, criteria: list[str], numbe
     job = ImportJob.objects.create(
         project=project, kind="samples", status="failed", file_name="f.jsonl", file_format="jsonl"
     )
+    upload = ImportJob.objects.create(
+        project=project, kind="samples", status="arriving", file_name="f.jsonl", size=9, received=0
+    )
     Release.objects.create(project=project, number=number, file_format="jsonl", stored_as=f"releases/{uuid.uuid4()}")
     judge = Judge.objects.create(project=project, name=f"judge of {project.slug}", kind="lexical")
     config = lexical_config(criteria[-1])
@@ -155,6 +158,7 @@ def _fill(project: Any, first: User, second: User, *, criteria: list[str], numbe
         "verdict_id": Verdict.objects.get(sample=sample, unit="answer").pk,
         "task_id": task.pk,
         "job_id": job.pk,
+        "uploads/job_id": upload.pk,
         "gold_id": gold.pk,
         "judge_id": judge.pk,
         "trial_id": trial.pk,

@@ -12,6 +12,7 @@ from rest_framework.parsers import MultiPartParser
 from rest_framework.views import APIView
 
 from annotate.api.bodies import StrictJSON
+from annotate.api.uploads import Part
 from annotate.core.bodies import KIB, MANY_ROWS, MIB, MOST_ESCAPES, USUAL, limit_of, most_values
 from annotate.models import User
 from tests.annotate.api.conftest import Both
@@ -32,6 +33,7 @@ OTHER_LIMITS = {
     "/api/projects/<slug:slug>/gold/": MANY_ROWS,
     "/api/projects/<slug:slug>/apply/": MANY_ROWS,
     "/api/projects/<slug:slug>/imports/": FILE,
+    "/api/projects/<slug:slug>/uploads/<uuid:job_id>/": MANY_ROWS,
     "/api/projects/<slug:slug>/guidelines/images/": 6 * MIB,
     "/p/<slug:slug>/import/": FILE,
     "/p/<slug:slug>/systems/import/": FILE,
@@ -49,7 +51,7 @@ def test_every_route_has_a_limit() -> None:
 def test_every_route_of_the_api_reads_json_strictly(route: Route) -> None:
     assert issubclass(route.view, APIView)
     for parser in route.view.parser_classes:
-        assert issubclass(parser, StrictJSON | MultiPartParser)
+        assert issubclass(parser, StrictJSON | MultiPartParser | Part)
 
 
 @pytest.mark.parametrize("route", [*API, *PAGES], ids=str)
