@@ -200,8 +200,9 @@ def make_tasks(batch: Batch, samples: Sequence[BatchSample], tags_of: Mapping[in
 
 
 def _make_free(batch: Batch, samples: Sequence[BatchSample]) -> None:
-    """The copies of a sample side by side: who has passed one of them has passed them all."""
-    first = next_position(Task.objects.filter(batch=batch))
+    """The copies of a sample side by side: who has passed one of them has passed them all. From 1: at 0 stands what is
+    given to a person who has taken nothing yet."""
+    first = max(1, next_position(Task.objects.filter(batch=batch)))
     copies = [row for row in samples for _copy in range(row.overlap)]
     Task.objects.bulk_create(
         (

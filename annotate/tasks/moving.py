@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
 
-from django.db.models import Q, QuerySet
+from django.db.models import Max, Q, QuerySet
 from django.utils.translation import gettext as _
 
 from annotate.core.errors import Conflict
@@ -47,8 +47,7 @@ def take_seat_back(task: Task) -> None:
 def move(task: Task, *, to: int | None) -> Task:
     """To a person's list, or (None) to the queue, at its end. Where something was said, a new task takes its place."""
     said = Label.objects.filter(task=task).exists() or Thread.objects.filter(task=task).exists()
-    tasks = Task.objects.filter(batch=task.batch)
-    place = next_position(tasks if to is None else tasks.filter(annotator=to))
+    place = _place(task, to)
     if said or task.status == TaskStatus.SKIPPED:
         if task.status != TaskStatus.SKIPPED:
             end(task)
@@ -61,6 +60,17 @@ def move(task: Task, *, to: int | None) -> Task:
     task.returned_by = task.started_at = task.lease_expires_at = None
     task.save()
     return task
+
+
+def _place(task: Task, to: int | None) -> int:
+    """At the end; of those who take from a queue, at the place that they have come to: annotate.tasks.task_queue would
+    pass over everything before another one."""
+    tasks = Task.objects.filter(batch=task.batch)
+    if to is None:
+        return next_position(tasks)
+    if task.batch.strategy == Strategy.PULL:
+        return tasks.filter(annotator=to, tag=task.tag).aggregate(last=Max("position"))["last"] or 0
+    return next_position(tasks.filter(annotator=to))
 
 
 def end(task: Task) -> None:

@@ -15,7 +15,7 @@ from annotate.core.errors import Conflict
 from annotate.models import Batch, Membership, Task, Verdict
 from annotate.tasks.labelling import keep_task, skip_task, submit_task
 from annotate.tasks.read import next_task, work_progress
-from annotate.tasks.write import reopen_task
+from annotate.tasks.write import reassign_tasks, reopen_task
 from tests.annotate.factories import (
     World,
     finish,
@@ -272,3 +272,23 @@ def test_progress_counts_what_is_free_for_one(world: World) -> None:
     must_take(world.ann, batch)
     assert work_progress(user=world.ann, project=world.project) == {"total": 5, "done": 1, "skipped": 0, "left": 4}
     assert work_progress(user=world.ann, project=world.project, batch_number=batch.number)["left"] == 4
+
+
+@pytest.mark.parametrize("done", [0, 1])
+def test_what_is_given_to_someone_passes_nothing_over(world: World, done: int) -> None:
+    """A task that an admin gives says nothing about how far the person has come in the queue."""
+    make_samples(world.project, 4)
+    batch = pull(world, overlap=1)
+    for _time in range(done):
+        finish(must_take(world.ann, batch))
+    last = batch.tasks.order_by("position").last()
+    assert last is not None
+    reassign_tasks(actor=world.alice, project=world.project, task_ids=[last.pk], to=world.ann)
+    counts = work_progress(user=world.ann, project=world.project)
+    assert (counts["total"], counts["done"], counts["left"]) == (4, done, 4 - done)
+    own = [must_take(world.ann, batch)]
+    for _time in range(3 - done):
+        finish(own[-1])
+        own.append(must_take(world.ann, batch))
+    assert own[0].pk == last.pk
+    assert [task.sample.external_id for task in own[1:]] == ["s1", "s2", "s3"][done:]
