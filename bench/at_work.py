@@ -20,8 +20,8 @@ from bench.stage import Annotator
 # A person reads before choosing: twenty of them choose about twenty labels a second.
 PAUSES = (0.5, 1.5)
 PATIENCE_SECONDS = 20.0
-# A browser tries for ever; this gives up after about three minutes, and says so.
-FIRST_RETRY, LAST_RETRY, TRIES = 1.0, 30.0, 10
+# A browser tries for ever; this gives up after about twenty minutes, and says so.
+FIRST_RETRY, LAST_RETRY, TRIES = 1.0, 30.0, 40
 
 
 class Journal:

@@ -1,9 +1,10 @@
 """Twenty annotators label while something goes wrong: what becomes of their labels, and how long a label takes.
 
-    python -m bench.under_faults [import|redis|postgres …]
+    python -m bench.under_faults [import|redis|postgres|web …] [--times 20]
 
 Each fault has its own `make run`, in a temporary folder: a 200 MB import with nine small uploads; `kill -9` of the
-embedded Redis; `kill -9` of PostgreSQL's main process. The annotators do what the workspace does: a label that was not
+embedded Redis, once; of PostgreSQL's main process, 10 times; of gunicorn with all its workers, 20 times. The next kill
+comes some seconds after all is well again. The annotators do what the workspace does: a label that was not
 acknowledged is sent again, under its idempotency key, after 1, 2, 4 … at most 30 seconds. Every label is in a journal
 before it is sent, and again when the server has acknowledged it. In the end the journal is compared with the database.
 """
@@ -27,6 +28,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -51,7 +53,10 @@ from bench.stage import (
 ANNOTATORS = 20
 SLUG = "bench"
 CALM_SECONDS = 15.0
+BETWEEN_SECONDS = 8.0
 AFTER_SECONDS = 45.0
+# `make run` waits 30 s before it starts again what keeps ending.
+WELL_SECONDS = 180.0
 START_SECONDS = 300
 IMPORT_BYTES = 200_000_000
 UPLOADS, UPLOADED_SAMPLES = 9, 20
@@ -97,28 +102,61 @@ def server_process(folder: Path, name: str) -> psutil.Process:
 # The faults, each over when it returns.
 
 
-#: When it began, and whether all that the fault itself was to do was done.
-Over = tuple[float, bool]
-Fault = Callable[[Path, int, Annotator], Over]
+@dataclass(frozen=True)
+class Scene:
+    """What a fault finds: the application, an admin's session, and /readyz under watch."""
+
+    folder: Path
+    port: int
+    admin: Annotator
+    health: Health
 
 
-def kill_redis(folder: Path, port: int, admin: Annotator) -> Over:
-    return _killed(server_process(folder, "redis-server"))
+#: When it happened, each time; and whether all that the fault itself was to do was done.
+Over = tuple[list[float], bool]
+Fault = Callable[[Scene, int], Over]
 
 
-def kill_postgres(folder: Path, port: int, admin: Annotator) -> Over:
-    return _killed(server_process(folder, "postgres"))
+def kill_redis(scene: Scene, times: int) -> Over:
+    return _killed(scene, times, lambda: [server_process(scene.folder, "redis-server")])
 
 
-def _killed(process: psutil.Process) -> Over:
-    began = time.monotonic()
-    process.kill()
+def kill_postgres(scene: Scene, times: int) -> Over:
+    return _killed(scene, times, lambda: [server_process(scene.folder, "postgres")])
+
+
+def kill_web(scene: Scene, times: int) -> Over:
+    return _killed(scene, times, lambda: _web_processes(scene.folder))
+
+
+def _web_processes(folder: Path) -> list[psutil.Process]:
+    """gunicorn's main process and its workers."""
+    ours = [one for one in psutil.process_iter(["cmdline"]) if "config.wsgi" in (one.info["cmdline"] or ())]
+    return [one for one in ours if one.environ().get("DATA_DIR") == str(folder)]
+
+
+def _killed(scene: Scene, times: int, found: Callable[[], list[psutil.Process]]) -> Over:
+    moments: list[float] = []
+    for number in range(times):
+        if number:
+            time.sleep(BETWEEN_SECONDS)
+        moments.append(time.monotonic())
+        processes = found()
+        assert processes, "there is nothing to kill"
+        for process in processes:
+            process.kill()
+        time.sleep(1.0)  # by then /readyz has noticed
+        while scene.health.all_well_after(moments[-1]) is None:
+            if time.monotonic() > moments[-1] + WELL_SECONDS:
+                return moments, False
+            time.sleep(0.2)
     time.sleep(AFTER_SECONDS)
-    return began, True
+    return moments, True
 
 
-def import_much(folder: Path, port: int, admin: Annotator) -> Over:
+def import_much(scene: Scene, times: int) -> Over:
     """200 MB, and while that is imported nine small files of the same project, all at once."""
+    folder, port, admin = scene.folder, scene.port, scene.admin
     large = folder / "large.jsonl"
     with large.open("w", encoding="utf-8") as file:
         for row in demo_samples(IMPORT_BYTES, context_bytes=2_000):
@@ -139,24 +177,16 @@ def import_much(folder: Path, port: int, admin: Annotator) -> Over:
         imports += [pool.submit(_import_file, port, admin, path, threading.Event()) for path in small]
         done = [one.result() for one in imports]
     figure("the import took", f"{time.monotonic() - began:.0f} s")
-    return began, all(done)
+    return [began], all(done)
 
 
 def _import_file(port: int, admin: Annotator, path: Path, taken: threading.Event) -> bool:
     """Uploads a file, says so, and waits until it is imported; one that the server has no time for is sent again.
     Returns whether it was imported."""
     began = time.monotonic()
-    boundary = uuid.uuid4().hex
-    part = f"--{boundary}\r\nContent-Disposition: form-data; name="
-    head = f'{part}"kind"\r\n\r\nsamples\r\n{part}"file"; filename="{path.name}"\r\n\r\n'.encode()
-    foot = f"\r\n--{boundary}--\r\n".encode()
-    cookie = f"touchstone-session={admin.session}; touchstone-csrf={'a' * 32}"
-    asked = {"Cookie": cookie, "X-CSRFToken": "a" * 32, "Accept": "application/json", "Host": f"localhost:{port}"}
     statuses = []
     while True:
-        sent = {**asked, "Content-Type": f"multipart/form-data; boundary={boundary}"}
-        sent["Content-Length"] = str(len(head) + path.stat().st_size + len(foot))
-        status, reply, wait = _post(port, sent, [head, path, foot])
+        status, reply, wait = upload(port, admin, path)
         statuses.append(status)
         if status in (201, 202):
             break
@@ -170,28 +200,37 @@ def _import_file(port: int, admin: Annotator, path: Path, taken: threading.Event
     while reply["status"] in ("waiting", "running"):
         time.sleep(0.5)
         url = f"http://localhost:{port}/api/projects/{SLUG}/imports/{reply['id']}/"
-        with urllib.request.urlopen(urllib.request.Request(url, headers=asked), timeout=60) as answer:
+        with urllib.request.urlopen(urllib.request.Request(url, headers=_headers(port, admin)), timeout=60) as answer:
             reply = json.loads(answer.read())
     took = f"answered {statuses} after {answered:.1f} s, {reply['status']} after {time.monotonic() - began:.1f} s"
     figure(path.name, took)
     return bool(reply["status"] == "done")
 
 
-def _post(port: int, headers: dict[str, str], parts: list[bytes | Path]) -> tuple[int, Any, float]:
-    """Status (0: no reply), the reply's JSON, and for how long the server asks one to wait."""
+def _headers(port: int, person: Annotator) -> dict[str, str]:
+    cookie = f"touchstone-session={person.session}; touchstone-csrf={'a' * 32}"
+    return {"Cookie": cookie, "X-CSRFToken": "a" * 32, "Accept": "application/json", "Host": f"localhost:{port}"}
+
+
+def upload(port: int, admin: Annotator, path: Path) -> tuple[int, Any, float]:
+    """A file of samples. Status (0: no reply), the reply's JSON, and for how long the server asks one to wait."""
+    boundary = uuid.uuid4().hex
+    part = f"--{boundary}\r\nContent-Disposition: form-data; name="
+    head = f'{part}"kind"\r\n\r\nsamples\r\n{part}"file"; filename="{path.name}"\r\n\r\n'.encode()
+    foot = f"\r\n--{boundary}--\r\n".encode()
+    sent = {**_headers(port, admin), "Content-Type": f"multipart/form-data; boundary={boundary}"}
+    sent["Content-Length"] = str(len(head) + path.stat().st_size + len(foot))
     connection = http.client.HTTPConnection("127.0.0.1", port, timeout=600)
     try:
         connection.putrequest("POST", f"/api/projects/{SLUG}/imports/", skip_host=True)
-        for name, value in headers.items():
+        for name, value in sent.items():
             connection.putheader(name, value)
         connection.endheaders()
-        for part in parts:
-            if isinstance(part, bytes):
-                connection.send(part)
-                continue
-            with part.open("rb") as file:
-                while block := file.read(1 << 20):
-                    connection.send(block)
+        connection.send(head)
+        with path.open("rb") as file:
+            while block := file.read(1 << 20):
+                connection.send(block)
+        connection.send(foot)
         reply = connection.getresponse()
         return reply.status, json.loads(reply.read() or b"{}"), float(reply.headers.get("Retry-After") or 1)
     except (OSError, http.client.HTTPException):
@@ -200,19 +239,21 @@ def _post(port: int, headers: dict[str, str], parts: list[bytes | Path]) -> tupl
         connection.close()
 
 
-FAULTS: dict[str, tuple[str, Fault]] = {
-    "import": ("a 200 MB import and nine small uploads", import_much),
-    "redis": ("kill -9 of Redis", kill_redis),
-    "postgres": ("kill -9 of PostgreSQL", kill_postgres),
+FAULTS: dict[str, tuple[str, int, Fault]] = {
+    "import": ("a 200 MB import and nine small uploads", 1, import_much),
+    "redis": ("kill -9 of Redis", 1, kill_redis),
+    "postgres": ("kill -9 of PostgreSQL", 10, kill_postgres),
+    "web": ("kill -9 of gunicorn and its workers", 20, kill_web),
 }
 
 
 # One run
 
 
-def measure(name: str, samples: int) -> bool:
+def measure(name: str, samples: int, times: int | None) -> bool:
     """Whether every acknowledged label is there, once, and a label took no longer than is aimed at."""
-    title, fault = FAULTS[name]
+    title, usual, fault = FAULTS[name]
+    times = times or usual
     with own_folder() as folder, make_run(folder) as (port, log), same_services():
         people = make_project(
             SLUG,
@@ -221,7 +262,7 @@ def measure(name: str, samples: int) -> bool:
             annotators=ANNOTATORS,
             folder=folder,
         )
-        admin = _admin()
+        admin = new_member("admin")
         stop, journal = threading.Event(), Journal(folder / "journal.jsonl")
         desks = [
             Labelling(port, SLUG, annotator, journal, stop, random.Random(number))
@@ -230,18 +271,18 @@ def measure(name: str, samples: int) -> bool:
         health = Health(port, stop)
         threads = [threading.Thread(target=one.work) for one in desks]
         threads.append(threading.Thread(target=health.watch))
-        heading(f"{ANNOTATORS} annotators, {title}")
+        heading(f"{ANNOTATORS} annotators, {title}, {times} times")
         for thread in threads:
             thread.start()
         try:
             time.sleep(CALM_SECONDS)
-            began, all_done = fault(folder, port, admin)
+            moments, all_done = fault(Scene(folder, port, admin, health), times)
             ended = time.monotonic()
         finally:
             stop.set()
             for thread in threads:
                 thread.join()
-        is_quick = _print(journal.lines(), health, began, ended)
+        is_quick = _print(journal.lines(), health, moments, ended)
         kept = _compare(journal.lines(), [line for desk in desks for line in desk.refused])
         for line in log.read_text().splitlines():
             if line.startswith(("PostgreSQL", "Redis", "The ")):
@@ -249,18 +290,19 @@ def measure(name: str, samples: int) -> bool:
         return kept and all_done and (is_quick or fault is not import_much)
 
 
-def _admin() -> Annotator:
+def new_member(role: str) -> Annotator:
+    """Of the benchmark's project, who logs in with this role."""
     from annotate.models import Project, User
-    from annotate.models.project import Role
     from annotate.projects.write import set_member
 
-    user = User.objects.create_user("bench-admin")
-    set_member(project=Project.objects.get(slug=SLUG), user=user, role=Role.ADMIN)
+    user = User.objects.create_user(f"bench-{role}")
+    set_member(project=Project.objects.get(slug=SLUG), user=user, role=role)
     return Annotator(user.pk, session_of(user))
 
 
-def _print(lines: list[dict[str, Any]], health: Health, began: float, ended: float) -> bool:
+def _print(lines: list[dict[str, Any]], health: Health, moments: list[float], ended: float) -> bool:
     """Whether a label and a look at /readyz took no longer than is aimed at."""
+    began = moments[0]
     replies = [line for line in lines if line["what"] == "reply" and line["to"] == "label"]
     good = [line for line in replies if line["status"] == 200]
     calm = [line["seconds"] * 1000 for line in good if line["at"] < began]
@@ -278,16 +320,25 @@ def _print(lines: list[dict[str, Any]], health: Health, began: float, ended: flo
     figure("annotators without work left", str(idle), "0, or give them more --samples")
     failed = [line for line in replies if line["status"] != 200]
     figure("not acknowledged, sent again", f"{len(failed)} {dict(Counter(line['status'] for line in failed))}")
-    if failed:
-        last = max(line["at"] for line in failed)
-        first = min((line["at"] for line in good if line["at"] > last), default=None)
-        figure("labels go through again after", "never" if first is None else f"{first - began:.1f} s")
-    well = health.all_well_after(began)
-    figure("/readyz: all parts answer after", "never" if well is None else f"{well:.1f} s")
+    figure("labels go through again after", _longest(good, failed, moments))
+    well = health.all_well_after(moments[-1])
+    figure("/readyz: all parts answer after", "never" if well is None else f"{well:.1f} s (the last time)")
     statuses = dict(Counter(status for _at, status, _seconds, _reply in health.answers))
     longest = max(one[2] for one in health.answers) * 1000
     figure("/readyz", f"longest {longest:.0f} ms {statuses}", "≤ 500 ms")
     return percentile(during, 95) <= 300 and longest <= 500
+
+
+def _longest(good: list[dict[str, Any]], failed: list[dict[str, Any]], moments: list[float]) -> str:
+    """Of all times the longest from the fault to the first label after the last that failed."""
+    waits = []
+    for began, over in zip(moments, [*moments[1:], float("inf")], strict=True):
+        last = max((line["at"] for line in failed if began <= line["at"] < over), default=began)
+        first = min((line["at"] for line in good if line["at"] > last), default=None)
+        if first is None:
+            return "never"
+        waits.append(first - began)
+    return f"{max(waits):.1f} s (the longest of {len(waits)})"
 
 
 def _compare(lines: list[dict[str, Any]], refused: list[str]) -> bool:
@@ -320,15 +371,17 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("faults", nargs="*", choices=[[], *FAULTS], default=list(FAULTS))
     parser.add_argument("--samples", type=int, default=400, help="for each annotator; about one a second is labelled")
+    parser.add_argument("--times", type=int, help="how often something is killed, in place of what is usual")
     options = parser.parse_args()
     if len(options.faults) == 1:
-        sys.exit(0 if measure(options.faults[0], options.samples) else 1)
+        sys.exit(0 if measure(options.faults[0], options.samples, options.times) else 1)
+    times = ["--times", str(options.times)] if options.times else []
     # Django's settings name one database for the life of a process.
     failed = [
         fault
         for fault in options.faults
         if subprocess.run(
-            [sys.executable, "-m", "bench.under_faults", fault, "--samples", str(options.samples)], cwd=ROOT
+            [sys.executable, "-m", "bench.under_faults", fault, "--samples", str(options.samples), *times], cwd=ROOT
         ).returncode
     ]
     if failed:
