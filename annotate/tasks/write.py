@@ -114,8 +114,9 @@ def release_task(*, actor: User, project: Project, task_id: int, to: Sequence[Us
         task = _locked_task(project, task_id)
         if task.status not in OPEN_TASK_STATUSES or task.annotator is None:
             raise Conflict("task_not_open", _("Only assigned, unfinished tasks can be released."))
-        handed, given_up = put_at_the_end([task], leaving=task.annotator, to=to)
-        _note(actor, project, "task.released", task, of=task.annotator.username, given_up=given_up)
+        before = task.annotator
+        handed, given_up = put_at_the_end([task], leaving=before, to=to)
+        _note(actor, project, "task.released", task, of=before.username, given_up=given_up)
     return handed > 0
 
 

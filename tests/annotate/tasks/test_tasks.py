@@ -286,6 +286,18 @@ def test_releasing_one(world: World, batch: Batch) -> None:
     assert release_task(actor=world.alice, project=world.project, task_id=task.pk, to=[world.chen]) is True
     with pytest.raises(Http404):
         release_task(actor=world.dora, project=world.other, task_id=task.pk)
+    # From whom it was taken, not to whom it went.
+    noted = AuditEntry.objects.filter(action="task.released").order_by("id")
+    assert [entry.details["of"] for entry in noted] == ["ann", "ben"]
+
+
+def test_releasing_one_of_a_queue(world: World) -> None:
+    make_sample(world.project)
+    batch = world.batch(overlap=1, strategy="pull")
+    task = must_take(world.ann, batch)
+    assert release_task(actor=world.alice, project=world.project, task_id=task.pk) is True
+    assert batch.tasks.get().annotator is None
+    assert AuditEntry.objects.get(action="task.released").details["of"] == "ann"
 
 
 # Extending
