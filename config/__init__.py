@@ -1,5 +1,6 @@
 """The wiring: settings, URLs, the Celery application, the embedded services and the supervisor."""
 
-from config.celery import app as celery_app
+from config import collector
 
-__all__ = ["celery_app"]
+# Every process comes by here before it loads the application.
+collector.ask_less_often()

@@ -22,8 +22,6 @@ from kombu.exceptions import OperationalError
 from config import collector, logs
 from config.embedded import ensure_services
 
-# Every process comes by here before it loads the application.
-collector.ask_less_often()
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 
 _log = logging.getLogger(__name__)

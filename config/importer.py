@@ -130,7 +130,6 @@ def main() -> None:
     # Numbers are only added up here, for which a thread per core would wait, and take addresses.
     os.environ["OPENBLAS_NUM_THREADS"] = "1"
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
-    collector.ask_less_often()
     # As the first process of a container it would ignore the signal.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
     services = embedded.ensure_services()

@@ -36,7 +36,7 @@ from annotate.models import (
     Verdict,
 )
 from annotate.verdicts.read import STATES
-from config import celery_app
+from config.celery import app as celery_app
 from judges.core.scores_read import rationales
 from judges.core.split import sides_of
 from judges.models import AlignmentReport, Judge, JudgeVersion, Run, Trial

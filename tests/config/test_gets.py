@@ -27,7 +27,7 @@ from rest_framework.test import APIClient
 
 from annotate.core.blindness import SYSTEM
 from annotate.models import AuditSchedule, GoldAnswer, ImportJob, Invite, Project, Release, Sample, Task, User, Verdict
-from config import celery_app
+from config.celery import app as celery_app
 from judges.core.split import sides_of
 from judges.kinds.lexical import KIND
 from judges.models import Ask, Judge, JudgeVersion, Run, Trial

@@ -15,7 +15,7 @@ from django.core.cache import cache
 
 from annotate.models import Sample
 from bench.promises.locked import attack
-from config import celery_app
+from config.celery import app as celery_app
 from judges.core import locked_read
 from judges.core.split import sides_of
 from judges.models import AlignmentReport, Ask, JudgeVersion, RunPurpose, Score

@@ -21,7 +21,7 @@ from annotate.models import ImportJob, Project, Sample, Task, Thread, User, Verd
 from annotate.models.transfer import ImportKind
 from annotate.projects.builtin_criteria import BUILTIN_CRITERIA
 from annotate.projects.criteria import add_criteria
-from config import celery_app
+from config.celery import app as celery_app
 from judges.certificates.write import issue_certificate, look_at_test
 from judges.models import Judge, Run, Score
 from judges.reports.write import freeze_report

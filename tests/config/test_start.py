@@ -30,3 +30,10 @@ def test_what_is_slow_to_load_waits_until_it_is_needed() -> None:
     loaded = set(done.stdout.split())
     assert {"judges", "rest_framework"} <= loaded
     assert not SLOW & loaded
+
+
+def test_the_supervisor_loads_no_application() -> None:
+    """It stays for as long as the application, beside processes that have loaded it."""
+    script = "import sys, config.supervisor; print(' '.join(sys.modules))"
+    done = subprocess.run([sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert not {"celery", "django.apps", "django.db"} & set(done.stdout.split())

@@ -11,7 +11,7 @@ from django.db.models import F, Value
 from django.db.models.functions import Concat
 
 from annotate.models import Batch, Sample, Task, Thread
-from config import celery_app
+from config.celery import app as celery_app
 from tests.annotate.api.conftest import Both, _both
 from tests.clients import as_user
 from tests.config.crawling import Crawl

@@ -20,7 +20,7 @@ from annotate.files.releases import hand_out, make_release
 from annotate.models import Criterion, Sample, User, Verdict
 from annotate.projects.write import set_member
 from annotate.verdicts.adjudication import send_back
-from config import celery_app
+from config.celery import app as celery_app
 from tests.annotate.factories import World, decide_unit, finish, make_sample, make_samples, must_take
 from tests.judges.building import add_labels
 

@@ -33,7 +33,7 @@ from annotate.models import (
 )
 from annotate.samples.claims_write import edit_claims
 from annotate.verdicts.evidence_read import agreement
-from config import celery_app
+from config.celery import app as celery_app
 from tests.annotate.factories import rewriting_history
 from tests.clients import client_of
 from tests.processes import Worker

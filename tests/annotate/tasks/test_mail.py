@@ -17,7 +17,7 @@ from annotate.members.write import change_tags, deactivate_member
 from annotate.models import Batch, Project, Sample, User
 from annotate.tasks.mail import send_batch_opened, send_reminders, send_task_returned
 from annotate.tasks.write import return_task
-from config import celery_app
+from config.celery import app as celery_app
 from tests.annotate.factories import World, finish, make_samples, make_world, must_take
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from annotate.core.blindness import SYSTEM
 from annotate.core.errors import Invalid
 from annotate.models import Batch, Criterion, Project, Sample, User
 from annotate.projects.read import one_criterion
-from config import celery_app
+from config.celery import app as celery_app
 from judges.reports.next_samples import About, Shares, outcome_queue
 from judges.reports.write import freeze_report
 from tests.clients import as_user

@@ -13,7 +13,7 @@ from django.test.utils import CaptureQueriesContext
 from annotate.batches.steps import close_batch, count_single_labels, open_batch
 from annotate.models import Batch, Criterion, Project, User
 from annotate.projects.read import one_criterion
-from config import celery_app
+from config.celery import app as celery_app
 from judges.reports.write import freeze_report
 from tests.clients import as_user
 from tests.database import copied_from_world

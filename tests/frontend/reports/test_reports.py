@@ -11,7 +11,7 @@ from django.test.utils import CaptureQueriesContext
 from annotate.models import Project, User, Verdict
 from annotate.projects.criteria import add_criteria
 from annotate.projects.read import one_criterion
-from config import celery_app
+from config.celery import app as celery_app
 from judges.reports.blind_read import LOCKED_SINCE
 from judges.reports.write import freeze_report
 from tests.annotate.factories import decide_unit

@@ -13,7 +13,7 @@ from kombu.exceptions import OperationalError
 from annotate.core.blindness import SYSTEM
 from annotate.models import User
 from annotate.verdicts.evidence_read import agreement
-from config import celery_app
+from config.celery import app as celery_app
 from judges import celery_tasks as tasks
 from judges.models import AlignmentReport, JudgeVersion
 from judges.reports.evidence import align
