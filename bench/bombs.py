@@ -132,7 +132,7 @@ class Person:
 def run(port: int, admin: Annotator, chosen: list[str], of_each: int, seed: int) -> Iterator[Seen]:
     person, stop = Person(port, admin), threading.Event()
     memory = Memory(stop)
-    memory.follow(*(_process_of(name, port) for name in ("gunicorn", "config.importer")))
+    memory.follow(*(process_of(name, port) for name in ("gunicorn", "config.importer")))
     thread = threading.Thread(target=memory.watch)
     thread.start()
     try:
@@ -147,7 +147,7 @@ def run(port: int, admin: Annotator, chosen: list[str], of_each: int, seed: int)
         thread.join()
 
 
-def _process_of(name: str, port: int) -> psutil.Process:
+def process_of(name: str, port: int) -> psutil.Process:
     """The one that `make run` on this port has started."""
     for process in psutil.process_iter(["cmdline"]):
         if name in (process.info["cmdline"] or ()) and process.parent() is not None:

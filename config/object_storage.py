@@ -1,6 +1,6 @@
 """Stored files in an S3-compatible object store, by django-storages (docs/decisions/0066-files-in-storage.md).
 
-Neither way is more than a part in memory: what is stored goes in parts of 8 MiB, one after the other; what is read
+Neither way is more than a part in memory: what is stored goes in parts of 5 MiB, one after the other; what is read
 comes in ranges of 4 MiB, so that a slow download holds no connection to the store, and a range that breaks is asked for
 again. Objects are private, and no address of one is ever made.
 """
@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import io
 import logging
+import threading
 import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -27,7 +28,7 @@ from annotate.core.stored import CHUNK
 
 _log = logging.getLogger(__name__)
 
-_PART = 8 * 1024 * 1024
+_PART = 5 * 1024 * 1024
 _TRIES = 3
 # What no waiting mends, by the codes of S3; the answer to HEAD has only the number.
 _RIGHTS = "the credentials are wrong, or may not list, read, write and delete in this bucket"
@@ -58,11 +59,12 @@ class ObjectStorage(S3Storage):
         )
         transfer = TransferConfig(multipart_threshold=_PART, multipart_chunksize=_PART, use_threads=False)
         super().__init__(client_config=config, transfer_config=transfer, file_overwrite=True, **options)
+        self._making, self._clients = threading.Lock(), dict[bool, Any]()
 
     @property
     def client(self) -> Any:
-        """Of this thread."""
-        return self.connection.meta.client
+        """For all threads; each of django-storages' own would take 20 MB."""
+        return self._client(is_patient=True)
 
     def address(self, name: str) -> dict[str, str]:
         return {"Bucket": self.bucket_name, "Key": self._normalize_name(name)}
@@ -70,13 +72,9 @@ class ObjectStorage(S3Storage):
     def _open(self, name: str, mode: str = "rb") -> File[bytes]:
         if mode != "rb":
             raise ValueError("An object is stored as a whole, and then only read.")
-        try:
-            with self.explained():
-                head = self.client.head_object(**self.address(name))
-        except StorageError as error:
-            if _code(error) == "404":
-                raise FileNotFoundError(name) from error
-            raise
+        head = self._head(name)
+        if head is None:
+            raise FileNotFoundError(name)
         size = head["ContentLength"]
         file = File(io.BufferedReader(_Ranges(self, name, size, head["ETag"]), CHUNK), name)
         file.size = size
@@ -84,16 +82,28 @@ class ObjectStorage(S3Storage):
 
     def _save(self, name: str, content: File[bytes]) -> str:
         """Parts of one that fails are removed by the library; those of a process that is killed, by `discard`."""
+        content.seek(0)
+        kind = {"ContentType": self.default_content_type}
         with self.explained():
-            return str(super()._save(name, content))
+            self.client.upload_fileobj(content, **self.address(name), ExtraArgs=kind, Config=self.transfer_config)
+        return name
 
     def exists(self, name: str) -> bool:
-        with self.explained():
-            return bool(super().exists(name))
+        return self._head(name) is not None
 
     def delete(self, name: str) -> None:
         with self.explained():
-            super().delete(name)
+            self.client.delete_object(**self.address(name))
+
+    def _head(self, name: str) -> Any:
+        """None for one that is not there."""
+        try:
+            with self.explained():
+                return self.client.head_object(**self.address(name))
+        except StorageError as error:
+            if _code(error) != "404":
+                raise
+            return None
 
     def discard(self, name: str) -> None:
         """Also the parts of one that was never whole, which a store would keep and count for ever."""
@@ -113,7 +123,7 @@ class ObjectStorage(S3Storage):
         """For a probe: at once, and without trying again."""
         try:
             with self.explained():
-                self._ask(self._impatient())
+                self._ask()
         except StorageError as error:
             _log.error("%s", error)
             return False
@@ -122,27 +132,29 @@ class ObjectStorage(S3Storage):
     def try_out(self) -> None:
         """Whether all can be done that we do. Raises StorageError."""
         with self.explained():
-            self._ask(self._impatient())
+            self._ask()
         name = f"touchstone-{uuid.uuid4()}"
         self.save(name, ContentFile(name.encode()))
         with self.open(name) as file:
             file.read()
         self.delete(name)
 
-    def _ask(self, client: Any) -> None:
+    def _ask(self) -> None:
         """By a request whose answer says why not, which that to HEAD does not."""
+        client = self._client(is_patient=False)
         client.list_objects_v2(Bucket=self.bucket_name, Prefix=self.address("")["Key"], MaxKeys=1)
 
-    def _impatient(self) -> Any:
-        if not hasattr(self._connections, "impatient"):
-            at_once = Config(connect_timeout=2, read_timeout=2, retries={"total_max_attempts": 1})
-            self._connections.impatient = self._create_session().client(
-                "s3",
-                region_name=self.region_name,
-                endpoint_url=self.endpoint_url,
-                config=self.client_config.merge(at_once),
-            )
-        return self._connections.impatient
+    def _client(self, *, is_patient: bool) -> Any:
+        with self._making:
+            if is_patient not in self._clients:
+                at_once = Config(connect_timeout=2, read_timeout=2, retries={"total_max_attempts": 1})
+                self._clients[is_patient] = self._create_session().client(
+                    "s3",
+                    region_name=self.region_name,
+                    endpoint_url=self.endpoint_url,
+                    config=self.client_config if is_patient else self.client_config.merge(at_once),
+                )
+            return self._clients[is_patient]
 
     @contextmanager
     def explained(self) -> Iterator[None]:

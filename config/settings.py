@@ -263,6 +263,9 @@ if PRODUCTION:
     )
 
 
+# Whether DATABASE_URL is that of a pooler which lends a session for one transaction: for web alone (config.pooler).
+DATABASE_POOLED = env.flag("DATABASE_POOLED", False)
+
 # In seconds, but for the last: milliseconds.
 _PATIENCE = {
     "connect_timeout": 5,
@@ -291,7 +294,7 @@ def _database() -> dict[str, Any]:
         ) from None
     # A server or a network that went away without a word must not hold up requests; what the URL says counts more.
     database["OPTIONS"] = {**_PATIENCE, **database.get("OPTIONS", {})}
-    if env.flag("PREPARED_STATEMENTS", True):
+    if env.flag("PREPARED_STATEMENTS", not DATABASE_POOLED):
         # A labelling request is a few statements, always the same ones: planning them costs more than running them.
         database["OPTIONS"] |= {"server_side_binding": True, "prepare_threshold": 5}
     return database

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from django.conf import settings
 from django.db.backends.base.base import BaseDatabaseWrapper
 from django.db.backends.signals import connection_created
 
@@ -14,7 +15,10 @@ STATEMENT_SECONDS = 60
 
 
 def bound_waits() -> None:
-    """From now on, for every connection that this process opens: that of a web process."""
+    """From now on, for every connection that this process opens: that of a web process. A pooler sets both itself
+    (docs/operations.md), as a session that it lends is soon another's."""
+    if settings.DATABASE_POOLED:
+        return
     connection_created.connect(_bound, dispatch_uid="bound_waits")
 
 

@@ -283,7 +283,12 @@ def remove(left: list[int]) -> None:
 
 @contextmanager
 def held(job_id: uuid.UUID) -> Iterator[bool]:
-    """Whether we are the one who runs the job. The lock belongs to the database session and ends with it."""
+    """Whether we are the one who runs the job. The lock belongs to the database session and ends with it; behind a
+    pooler, where one has a session only for a transaction, to a transaction of its own."""
+    if settings.DATABASE_POOLED:
+        with _held_by_transaction(job_id) as is_ours:
+            yield is_ours
+        return
     with connection.cursor() as cursor:
         cursor.execute("SELECT pg_try_advisory_lock(%s)", [lock_key(job_id)])
         (is_ours,) = cursor.fetchone()
@@ -293,6 +298,19 @@ def held(job_id: uuid.UUID) -> Iterator[bool]:
         if is_ours:
             with connection.cursor() as cursor:
                 cursor.execute("SELECT pg_advisory_unlock(%s)", [lock_key(job_id)])
+
+
+@contextmanager
+def _held_by_transaction(job_id: uuid.UUID) -> Iterator[bool]:
+    own = connection.copy()
+    try:
+        own.set_autocommit(False)
+        with own.cursor() as cursor:
+            cursor.execute("SELECT pg_try_advisory_xact_lock(%s)", [lock_key(job_id)])
+            (is_ours,) = cursor.fetchone()
+        yield is_ours
+    finally:
+        own.close()
 
 
 def is_held(job_id: uuid.UUID) -> bool:

@@ -1,11 +1,19 @@
 """Django's PostgreSQL backend, with a health check that asks the operating system instead of the server."""
 
 import select
+from typing import Any
 
+from django.conf import settings
 from django.db.backends.postgresql import base
 
 
 class DatabaseWrapper(base.DatabaseWrapper):
+    def chunked_cursor(self) -> Any:
+        """One on the server, which outside a transaction would belong to the session."""
+        if settings.DATABASE_POOLED and not self.in_atomic_block:
+            return self.cursor()
+        return super().chunked_cursor()
+
     def is_usable(self) -> bool:
         """Whether a kept connection can be used again; asked once per request that needs the database.
 

@@ -1,0 +1,55 @@
+"""Behind a pooler that lends a session for one transaction. (What PgBouncer itself makes of it: docs/operations.md.)"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import uuid
+from typing import Any
+
+import pytest
+from django.db import connection, transaction
+
+from annotate.core.rows import fetch_all
+from annotate.files.import_queue import held, is_held
+from config import waits
+from tests.conftest import ROOT
+from tests.processes import environment
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@pytest.fixture(autouse=True)
+def _pooled(settings: Any) -> None:
+    settings.DATABASE_POOLED = True
+
+
+def test_an_import_is_held_without_a_lock_of_the_session() -> None:
+    job = uuid.uuid4()
+    with held(job) as is_ours, held(job) as is_theirs:
+        assert (is_ours, is_theirs, is_held(job)) == (True, False, True)
+        assert not fetch_all("SELECT 1 FROM pg_locks WHERE locktype = 'advisory' AND pid = pg_backend_pid()")
+    assert not is_held(job)
+
+
+def test_rows_are_read_on_the_server_only_within_a_transaction() -> None:
+    with connection.chunked_cursor() as outside:
+        assert not hasattr(outside.cursor, "name")
+    with transaction.atomic(), connection.chunked_cursor() as within:
+        assert within.cursor.name
+
+
+def test_nothing_is_set_for_the_session(monkeypatch: pytest.MonkeyPatch) -> None:
+    connected: list[Any] = []
+    monkeypatch.setattr(waits.connection_created, "connect", lambda *given, **_: connected.append(given))
+    waits.bound_waits()
+    assert not connected
+
+
+@pytest.mark.parametrize("command", [["-m", "config.importer"], ["manage.py", "remind"]])
+def test_what_needs_sessions_refuses(command: list[str]) -> None:
+    pooled = {**environment(), "DATABASE_POOLED": "true"}
+    done = subprocess.run([sys.executable, *command], cwd=ROOT, env=pooled, capture_output=True, text=True)
+    assert done.returncode == 1
+    assert done.stderr.startswith("Touchstone: DATABASE_POOLED is true, but ")
+    assert done.stderr.count("\n") == 1
