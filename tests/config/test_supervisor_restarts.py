@@ -48,7 +48,7 @@ def health(running: Running) -> dict[str, Any]:
         return {}
 
 
-WELL = {"status": "ok", "database": True, "migrations": True, "redis": True}
+WELL = {"status": "ok", "database": True, "migrations": True, "redis": True, "files": True}
 
 
 def server(data: Path, name: str) -> psutil.Process:
