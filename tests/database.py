@@ -154,6 +154,16 @@ def module_transaction(django_db_setup: None, django_db_blocker: Any, request: p
         yield
 
 
+@pytest.hookimpl(wrapper=True)
+def pytest_fixture_setup(fixturedef: pytest.FixtureDef[Any]) -> Iterator[None]:
+    """Foreign keys of what a module's fixture wrote are checked as soon as it stands. What a test's savepoint checks is
+    unchecked again when it is taken back, so that each test checked the whole world anew."""
+    made = yield
+    if "module_transaction" in fixturedef.argnames:
+        connection.check_constraints()
+    return made
+
+
 def copied_from_world(place: Any = None) -> Any:
     """A fixture for a module that builds much: its own `_world` makes something once, with `module_transaction`, and
     each test gets a copy of that, or of what stands at this place of it."""
