@@ -16,6 +16,7 @@ import re
 import subprocess
 from collections import Counter
 from collections.abc import Iterator
+from functools import cache
 from html.parser import HTMLParser
 from io import StringIO
 from pathlib import Path
@@ -66,11 +67,13 @@ EACH = 8
 
 @pytest.fixture
 def empty(transactional_db: None) -> Iterator[None]:
-    """A database without a table, as `createdb` leaves it."""
+    """A database without a table, as `createdb` leaves it; afterwards the migrated one again, from a dump, which takes
+    a tenth of the time of migrating."""
+    migrated = _migrated()
     _empty()
     yield
     _empty()
-    call_command("migrate", verbosity=0)
+    _restore(migrated)
     ContentType.objects.clear_cache()
 
 
@@ -102,6 +105,12 @@ def _run(program: str, *options: str, text: bytes = b"") -> str:
     return subprocess.run(
         [folder / program, *where, *options], input=text, check=True, capture_output=True
     ).stdout.decode()
+
+
+@cache
+def _migrated() -> bytes:
+    """The tests' database as it is between tests."""
+    return _dump().encode()
 
 
 def _dump(*options: str) -> str:
