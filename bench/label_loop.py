@@ -127,7 +127,7 @@ def work(port: int, slug: str, annotator: Annotator, tasks: int, one_by_one: boo
         replies = [_save(client, task, choice) for choice in CHOICES[:alone]]
         finish: dict[str, Any] = {"active_seconds": 5, "exclude": [following]}
         if CHOICES[alone:]:
-            finish["labels"] = [_label(choice, revision=0, key=str(uuid.uuid4())) for choice in CHOICES[alone:]]
+            finish["labels"] = [label_of(choice, revision=0, key=str(uuid.uuid4())) for choice in CHOICES[alone:]]
         submitted, reply, submit = client.send("POST", f"/api/tasks/{task}/submit/", finish)
         run.save += [seconds for _, seconds in replies]
         run.submit.append(submit)
@@ -142,7 +142,7 @@ def work(port: int, slug: str, annotator: Annotator, tasks: int, one_by_one: boo
     return run
 
 
-def _label(choice: tuple[str, str, Any], **more: Any) -> dict[str, Any]:
+def label_of(choice: tuple[str, str, Any], **more: Any) -> dict[str, Any]:
     unit, criterion, value = choice
     said = {"unit": unit, "criterion": criterion, "value": value, "cant_tell": "", "comment": "", "evidence": []}
     return {**said, "active_seconds": 3, "active_ms": 900, **more}
@@ -150,7 +150,7 @@ def _label(choice: tuple[str, str, Any], **more: Any) -> dict[str, Any]:
 
 def _save(client: Client, task: int, choice: tuple[str, str, Any]) -> tuple[int, float]:
     versions = f'If-Match: "0"\r\nIdempotency-Key: {uuid.uuid4()}\r\n'
-    status, _, seconds = client.send("PUT", f"/api/tasks/{task}/labels/", _label(choice), versions)
+    status, _, seconds = client.send("PUT", f"/api/tasks/{task}/labels/", label_of(choice), versions)
     return status, seconds
 
 

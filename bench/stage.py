@@ -162,9 +162,16 @@ def _lengthened(text: str, size: int) -> str:
 
 
 def make_project(
-    slug: str, *, samples: Iterable[dict[str, Any]], criteria: Sequence[str], annotators: int, folder: Path
+    slug: str,
+    *,
+    samples: Iterable[dict[str, Any]],
+    criteria: Sequence[str],
+    annotators: int,
+    folder: Path,
+    overlap: int = 1,
 ) -> list[Annotator]:
-    """A project with one open batch, in which every sample is labelled by one of the annotators, who are returned."""
+    """A project with one open batch, in which every sample is labelled by `overlap` of the annotators, who are
+    returned."""
     from django.db import connection
 
     from annotate.batches.steps import open_batch
@@ -185,7 +192,7 @@ def make_project(
         name="First",
         criteria=list(project.criteria.all()),
         annotators=users,
-        overlap=1,
+        overlap=overlap,
         selection={"method": "all"},
         seed=1,
     )
