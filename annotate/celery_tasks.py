@@ -11,6 +11,7 @@ from typing import Any
 from celery import shared_task
 
 from annotate.batches import audits_make
+from annotate.core import jobs
 from annotate.files import releases
 from annotate.projects import deletion
 from annotate.tasks.mail import send_batch_opened, send_task_returned
@@ -22,6 +23,11 @@ _MAIL_RETRIES = (60, 300, 600, 600)
 @shared_task(name="annotate.tasks.note_download")
 def note_download(release_id: int, actor_id: int, at: str) -> None:
     releases.note_download(release_id, actor_id, at)
+
+
+@shared_task(name="annotate.tasks.make_release")
+def make_release(job_id: str) -> None:
+    jobs.work_on(job_id, releases.make_requested)
 
 
 @shared_task(name="annotate.tasks.look_for_deletions")

@@ -72,6 +72,15 @@ row), `current` and `yours` (both versions). Nothing of a refused request was st
 An import that failed answers 422 with the whole import, its `errors` among it, beside `error`; samples that are pushed
 answer with the `errors` alone.
 
+### What takes longer
+
+An import, a report, a run, and a release of many samples are answered 202 while they are under way. `Location` is then
+the address of their job, and `Retry-After` says after how many seconds to ask there. All jobs have one shape: `status`
+(`waiting` and `running` go on by themselves; `done`, `failed`, `cancelled` and `paused` don't), `progress` from 0 to 1,
+`result` with the address of what came of it, `error` with a code and a sentence, and `errors` with the `row` and
+`field` of a file. 201 means that it is done already. Asking for the same report or release again while it is on its way
+is answered with the same job.
+
 ### Long lists
 
 Samples, scores, questions, responses, disputes and reports come in pages: `?limit=` (100 when left out, at most 1000)
@@ -109,10 +118,10 @@ _SUBJECTS: dict[str, tuple[str, tuple[str, ...]]] = {
     "Work": ("Your own tasks and labels: what the labelling page uses.", ("work", "tasks", "lessons")),
     "Flags": ("What people report about samples, for admins to resolve.", ("flags",)),
     "Disputes": ("What annotators disagree about, for reviewers to decide.", ("disputes",)),
-    "Exports": ("Numbered releases of the ground truth, which never change.", ("releases",)),
+    "Exports": ("Numbered releases of the ground truth, which never change.", ("releases", "release-jobs")),
     "Agreement and alignment": (
         "People among themselves, judges against people, and reports.",
-        ("agreement", "alignment", "report", "reports"),
+        ("agreement", "alignment", "report", "reports", "report-jobs"),
     ),
     "Looks and certificates": (
         "The locked test half, and judges that may be relied on.",
@@ -126,7 +135,7 @@ _SUBJECTS: dict[str, tuple[str, tuple[str, ...]]] = {
 }
 TAGS = [{"name": name, "description": about} for name, (about, _words) in _SUBJECTS.items()]
 # Judges and criteria have versions of their own, and judges runs.
-_WORD = re.compile(r"\{slug\}/versions|target-runs|\w+|\{\w+\}")
+_WORD = re.compile(r"\{slug\}/versions|target-runs|release-jobs|report-jobs|\w+|\{\w+\}")
 _SUBJECT_OF = {word: name for name, (_about, words) in _SUBJECTS.items() for word in words}
 
 

@@ -10,6 +10,7 @@ from typing import Any
 
 from celery import shared_task
 
+from annotate.core import jobs
 from annotate.models import Criterion, User
 from judges.certificates import watch
 from judges.reports import up_to_date
@@ -24,6 +25,11 @@ def freeze_report(criterion_id: int, user_id: int | None = None, labels: Labels 
     criterion = Criterion.objects.select_related("project").get(pk=criterion_id)
     user = None if user_id is None else User.objects.filter(pk=user_id).first()
     reports.freeze_report(criterion=criterion, user=user, labels=labels)
+
+
+@shared_task(name="judges.tasks.make_report")
+def make_report(job_id: str) -> None:
+    jobs.work_on(job_id, reports.make_requested)
 
 
 @shared_task(name="judges.tasks.look_for_reports")

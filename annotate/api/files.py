@@ -14,18 +14,22 @@ from rest_framework.parsers import MultiPartParser
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from annotate import models
 from annotate.api import files_serializers as shapes
 from annotate.api.base import ProjectAPIView
 from annotate.api.bodies import StrictJSON
+from annotate.api.jobs import ACCEPTED, Job, accepted, job_as_reply, one_job, shown
 from annotate.api.schema import Error, answers
 from annotate.api.serializers import With
 from annotate.core.bodies import one_file
 from annotate.core.errors import Invalid
+from annotate.core.job_state import JobState, state_of_job
 from annotate.files import releases
 from annotate.files.cells import guard
 from annotate.files.import_engine import Preview
-from annotate.files.import_jobs import as_it_stands, create_job, preview, start
+from annotate.files.import_jobs import as_it_stands, create_job, preview, start, state_of
 from annotate.models import ImportJob, Project, Release, User
+from annotate.models.job import JobKind
 from annotate.models.transfer import ImportKind, ImportStatus
 
 # What some kinds of files are told beside them (Importer.check_options).
@@ -80,6 +84,7 @@ class ImportsView(ProjectAPIView):
                 },
             }
         },
+        headers=ACCEPTED,
         also={
             200: OpenApiResponse(shapes.ImportKept, "Kept, with a preview; start it when the mapping is right."),
             **_OUTCOMES,
@@ -110,7 +115,7 @@ class ImportsView(ProjectAPIView):
         )
         if fields.get("preview") == "1":
             return Response(shapes.ImportKept.show(With(job, preview=preview(job))))
-        return _outcome(start(job))
+        return _outcome(self, start(job))
 
 
 class ImportView(ProjectAPIView):
@@ -126,18 +131,30 @@ class ImportView(ProjectAPIView):
         return _job(self, job_id)
 
 
+class ImportJobView(ProjectAPIView):
+    actions = {"GET": "import.read"}
+
+    @answers(Job)
+    def get(self, request: Request, slug: str, job_id: uuid.UUID) -> Response:
+        """How an import is, as every job tells it.
+
+        Ask again after `Retry-After` seconds until its `status` is done or failed.
+        """
+        return job_as_reply(request, slug, state_of(_job(self, job_id)))
+
+
 class ImportStartView(ProjectAPIView):
     actions = {"POST": "import.run"}
     parser_classes = [StrictJSON]
 
-    @answers(shapes.Import, takes=shapes.ImportMapping, status=201, conflict=True, also=_OUTCOMES)
+    @answers(shapes.Import, takes=shapes.ImportMapping, status=201, conflict=True, headers=ACCEPTED, also=_OUTCOMES)
     def post(self, request: Request, data: dict[str, Any], slug: str, job_id: uuid.UUID) -> Response:
         """Starts an uploaded import, optionally with another mapping.
 
         Send {"mapping": {"column": "field"}}, or an empty object for the present one. A failed import can be started
         again for 7 days; one that runs or is done is refused (409).
         """
-        return _outcome(start(_job(self, job_id), data.get("mapping")))
+        return _outcome(self, start(_job(self, job_id), data.get("mapping")))
 
 
 class ImportPreviewView(ProjectAPIView):
@@ -182,11 +199,13 @@ def errors_as_csv(job: ImportJob) -> HttpResponse:
     )
 
 
-def _outcome(job: ImportJob) -> Response:
+def _outcome(view: ProjectAPIView, job: ImportJob) -> Response:
     if job.status == ImportStatus.FAILED:
         error = {"code": "import_failed", "message": f"Nothing was written: {job.error_count} error(s)."}
         return Response(shapes.ImportFailed.show(With(job, error=error)), status=422)
-    return Response(shapes.Import.show(job), status=201 if job.status == ImportStatus.DONE else 202)
+    if job.status == ImportStatus.DONE:
+        return Response(shapes.Import.show(job), status=201)
+    return accepted(view.request, view.project.slug, shapes.Import.show(job), f"imports/{job.pk}/job/")
 
 
 def _job(view: ProjectAPIView, job_id: uuid.UUID) -> ImportJob:
@@ -205,19 +224,42 @@ class ReleasesView(ProjectAPIView):
         found = Release.objects.filter(project=self.project).select_related("project", "created_by")
         return {"results": found}
 
-    @answers(shapes.Release, takes=shapes.ReleaseCreation, status=201, conflict=True)
-    def post(self, request: Request, data: dict[str, Any], slug: str) -> Release:
+    @answers(
+        shapes.Release,
+        takes=shapes.ReleaseCreation,
+        status=201,
+        conflict=True,
+        headers=ACCEPTED,
+        also={202: OpenApiResponse(Job, "The worker makes it."), 503: OpenApiResponse(Error, "It can't be reached.")},
+    )
+    def post(self, request: Request, data: dict[str, Any], slug: str) -> Response | Release:
         """Makes a release.
 
         Such as {"format": "jsonl", "filters": {"criteria": ["support"], "include_disputed": false}}. Refused (409) when
-        nothing within the filters is settled.
+        nothing within the filters is settled. In a project of more than 2,000 samples the worker makes it: the reply is
+        202, and its job says when it is there, or why not.
         """
-        return releases.make_release(
-            project=self.project,
-            user=cast("User", request.user),
-            file_format=str(data["format"]),
-            filters=data.get("filters"),
-        )
+        wanted: dict[str, Any] = {"file_format": str(data["format"]), "filters": data.get("filters")}
+        if not releases.takes_time(self.project):
+            return releases.make_release(project=self.project, user=self.user, **wanted)
+        job = releases.request_release(project=self.project, user=self.user, **wanted)
+        return accepted(request, slug, shown(request, slug, _state(job)), f"release-jobs/{job.pk}/")
+
+
+class ReleaseJobView(ProjectAPIView):
+    actions = {"GET": "export.run"}
+
+    @answers(Job)
+    def get(self, request: Request, slug: str, job_id: uuid.UUID) -> Response:
+        """How a release is that the worker makes.
+
+        Once it is done, `result` is its address.
+        """
+        return job_as_reply(request, slug, _state(one_job(self.project, JobKind.RELEASE, job_id)))
+
+
+def _state(job: models.Job) -> JobState:
+    return state_of_job(job, "releases/{}/")
 
 
 class ReleaseView(ProjectAPIView):

@@ -1,11 +1,13 @@
 """Locks that stand for a piece of work, not for a row: who does not ask for the same one never waits. They end with the
-transaction, however that ends."""
+transaction, however that ends; `held`, with the session of the database."""
 
 from __future__ import annotations
 
+import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from django.conf import settings
 from django.db import OperationalError, connection
 from django.utils.translation import gettext as _
 
@@ -56,6 +58,57 @@ def waits_a_little(refusal: str) -> Iterator[None]:
             raise
         raise Conflict("busy", refusal) from error
     execute("SELECT set_config('lock_timeout', %s, true)", [before])
+
+
+@contextmanager
+def held(job_id: uuid.UUID) -> Iterator[bool]:
+    """Whether we are the one who does this job. The lock belongs to the database session and ends with it; behind a
+    pooler, where one has a session only for a transaction, to a transaction of its own."""
+    if settings.DATABASE_POOLED:
+        with _held_by_transaction(job_id) as is_ours:
+            yield is_ours
+        return
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_try_advisory_lock(%s)", [lock_key(job_id)])
+        (is_ours,) = cursor.fetchone()
+    try:
+        yield is_ours
+    finally:
+        if is_ours:
+            with connection.cursor() as cursor:
+                cursor.execute("SELECT pg_advisory_unlock(%s)", [lock_key(job_id)])
+
+
+@contextmanager
+def _held_by_transaction(job_id: uuid.UUID) -> Iterator[bool]:
+    own = connection.copy()
+    try:
+        own.set_autocommit(False)
+        with own.cursor() as cursor:
+            cursor.execute("SELECT pg_try_advisory_xact_lock(%s)", [lock_key(job_id)])
+            (is_ours,) = cursor.fetchone()
+        yield is_ours
+    finally:
+        own.close()
+
+
+def is_held(job_id: uuid.UUID) -> bool:
+    """Whether a process does the job."""
+    return lock_key(job_id) in held_keys()
+
+
+def lock_key(job_id: uuid.UUID) -> int:
+    return int.from_bytes(job_id.bytes[:8], signed=True)
+
+
+def held_keys() -> set[int]:
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT (classid::bigint << 32) | objid::bigint FROM pg_locks"
+            " WHERE locktype = 'advisory' AND granted AND objsubid = 1"
+            " AND database = (SELECT oid FROM pg_database WHERE datname = current_database())"
+        )
+        return {key for (key,) in cursor.fetchall()}
 
 
 def one_sign_in_at_a_time() -> None:

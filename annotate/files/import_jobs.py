@@ -16,21 +16,23 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from annotate.core import stored
+from annotate.core.advisory import held, is_held
 from annotate.core.errors import Conflict, Invalid, TooLarge, Unavailable
+from annotate.core.job_state import JobState
 from annotate.files import import_engine as engine
 from annotate.files.import_queue import (
     INTERRUPTED,
     forget_file,
     has_file,
-    held,
     holds_parquet,
-    is_held,
+    progress_of,
     run_job,
     set_outcome,
 )
 from annotate.files.problems import VERSION_MARK, Limits, plain
 from annotate.files.sources import HEAD_BYTES, is_plain_text
 from annotate.models import ImportJob, Project, User
+from annotate.models.job import JobStatus
 from annotate.models.transfer import ImportKind, ImportStatus
 
 # Up to here a text is read while the person waits; what is larger, by a process of its own.
@@ -238,6 +240,22 @@ def _forget_old_files(project: Project) -> None:
     before = timezone.now() - timedelta(days=_KEPT_DAYS)
     for job in ImportJob.objects.filter(project=project, created_at__lt=before).exclude(stored_as=""):
         forget_file(job)
+
+
+def state_of(job: ImportJob) -> JobState:
+    """As every job tells how it is; one that waits to be started, or for parts of its file, waits."""
+    at_work = (ImportStatus.RUNNING, ImportStatus.DONE, ImportStatus.FAILED)
+    first = job.errors[0] if job.errors else None
+    return JobState(
+        status=job.status if job.status in at_work else JobStatus.WAITING,
+        created_at=job.created_at,
+        finished_at=job.finished_at,
+        progress=progress_of(job),
+        result=f"imports/{job.pk}/" if job.status == ImportStatus.DONE else None,
+        error=first and {"code": first["code"], "message": first["message"]},
+        errors=job.errors,
+        error_count=job.error_count,
+    )
 
 
 def can_start(job: ImportJob) -> bool:

@@ -10,8 +10,7 @@ import logging
 import shutil
 import signal
 import uuid
-from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import nullcontext
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -21,6 +20,7 @@ from django.db import OperationalError, connection, transaction
 from django.utils import timezone
 
 from annotate.core import advisory, stored
+from annotate.core.advisory import held, held_keys, lock_key
 from annotate.core.errors import StorageError
 from annotate.core.trail import note
 from annotate.files import import_engine as engine
@@ -42,11 +42,11 @@ _PROGRESS_SECONDS = 3600
 def to_do(besides: set[uuid.UUID]) -> list[uuid.UUID]:
     """What a process could run now, oldest first: one of each project, as the imports of one wait for each other."""
     busy = advisory.importing_projects()
-    held = _held()
+    keys = held_keys()
     found: list[uuid.UUID] = []
     jobs = ImportJob.objects.filter(status__in=TO_DO, project__deleting_at__isnull=True).order_by("created_at")
     for job_id, project in jobs.values_list("pk", "project_id"):
-        if job_id in besides or lock_key(job_id) in held:
+        if job_id in besides or lock_key(job_id) in keys:
             busy.add(project)
         elif project not in busy:
             busy.add(project)
@@ -276,57 +276,3 @@ def remove(left: list[int]) -> None:
             stored.remove_one(one)
     except StorageError as error:
         _log.warning("A file of an import is still stored: %s", error)
-
-
-# Who runs it
-
-
-@contextmanager
-def held(job_id: uuid.UUID) -> Iterator[bool]:
-    """Whether we are the one who runs the job. The lock belongs to the database session and ends with it; behind a
-    pooler, where one has a session only for a transaction, to a transaction of its own."""
-    if settings.DATABASE_POOLED:
-        with _held_by_transaction(job_id) as is_ours:
-            yield is_ours
-        return
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT pg_try_advisory_lock(%s)", [lock_key(job_id)])
-        (is_ours,) = cursor.fetchone()
-    try:
-        yield is_ours
-    finally:
-        if is_ours:
-            with connection.cursor() as cursor:
-                cursor.execute("SELECT pg_advisory_unlock(%s)", [lock_key(job_id)])
-
-
-@contextmanager
-def _held_by_transaction(job_id: uuid.UUID) -> Iterator[bool]:
-    own = connection.copy()
-    try:
-        own.set_autocommit(False)
-        with own.cursor() as cursor:
-            cursor.execute("SELECT pg_try_advisory_xact_lock(%s)", [lock_key(job_id)])
-            (is_ours,) = cursor.fetchone()
-        yield is_ours
-    finally:
-        own.close()
-
-
-def is_held(job_id: uuid.UUID) -> bool:
-    """Whether a process runs the job."""
-    return lock_key(job_id) in _held()
-
-
-def lock_key(job_id: uuid.UUID) -> int:
-    return int.from_bytes(job_id.bytes[:8], signed=True)
-
-
-def _held() -> set[int]:
-    with connection.cursor() as cursor:
-        cursor.execute(
-            "SELECT (classid::bigint << 32) | objid::bigint FROM pg_locks"
-            " WHERE locktype = 'advisory' AND granted AND objsubid = 1"
-            " AND database = (SELECT oid FROM pg_database WHERE datname = current_database())"
-        )
-        return {key for (key,) in cursor.fetchall()}

@@ -25,6 +25,7 @@ from annotate.core import stored
 from annotate.core.background import hand_over
 from annotate.core.blindness import SYSTEM, samples_still_to_label
 from annotate.core.errors import Conflict, Invalid, Unavailable
+from annotate.core.jobs import ask_for, end
 from annotate.core.rows import snapshot
 from annotate.core.trail import note
 from annotate.core.version import touchstone_version
@@ -42,13 +43,16 @@ from annotate.files.export_samples import SAMPLE_WRITERS, sample_rows
 from annotate.files.export_texts import TEXT_WRITERS, text_rows, texts_of
 from annotate.files.export_writers import RELEVANCE, SUFFIXES, TABLES, WRITERS
 from annotate.labels.settled_read import STANDING, Standing
-from annotate.models import AuditEntry, Label, Project, Release, User
+from annotate.models import AuditEntry, Job, Label, Project, Release, Sample, User
+from annotate.models.job import JobKind
 from annotate.models.label import VerdictState
 from annotate.models.project import UNRATED_SCALES, Prefill, Scale
 from annotate.samples.read import abstentions
 from annotate.verdicts.evidence_read import agreement
 
 _FOLDER = "releases"
+# Of a project with more samples a release is made by the worker, where a program asks for it.
+INLINE_SAMPLES = 2_000
 
 
 @dataclass
@@ -81,12 +85,54 @@ class _Tally:
             yield one
 
 
-def make_release(*, project: Project, user: User | None, file_format: str, filters: object = None) -> Release:
+def request_release(*, project: Project, user: User, file_format: str, filters: object = None) -> Job:
+    """Has the worker make the release. Raises as `make_release`, but for nothing to export, which the job says; and
+    Unavailable."""
+    _chosen(project, file_format, filters)
+    asked = {"format": file_format, "filters": filters}
+    job, _is_new = ask_for(
+        project=project, user=user, kind=JobKind.RELEASE, asked=asked, task="annotate.tasks.make_release"
+    )
+    return job
+
+
+def make_requested(job: Job) -> Release:
+    asked = job.asked
+    return make_release(
+        project=job.project, user=job.created_by, file_format=asked["format"], filters=asked["filters"], job=job
+    )
+
+
+def takes_time(project: Project) -> bool:
+    """Whether a release of it may take longer than somebody who asks for it wants to wait."""
+    return Sample.objects.filter(project=project).count() > INLINE_SAMPLES
+
+
+def make_release(
+    *, project: Project, user: User | None, file_format: str, filters: object = None, job: Job | None = None
+) -> Release:
     """Writes the file on this disk from one snapshot, stores and numbers it; the manifest holds the agreement of the
-    same moment.
+    same moment. job: what asked for it, which ends together with its being numbered.
 
     Raises Invalid for an unknown format or filter and Conflict when there is nothing to export.
     """
+    chosen = _chosen(project, file_format, filters)
+    stored_as = f"{_FOLDER}/{uuid.uuid4()}.{SUFFIXES[file_format]}"
+    with TemporaryDirectory(dir=settings.FILE_UPLOAD_TEMP_DIR) as folder:
+        path = Path(folder) / "release"
+        with path.open("xb") as file:
+            manifest = _write(file, project, file_format, chosen)
+        with stored.Written(path) as written:
+            manifest["sha256"] = hashlib.file_digest(written, "sha256").hexdigest()
+            manifest["bytes"] = written.size
+            with stored.kept(stored_as, written):
+                release = _number(project, user, file_format, chosen, manifest, stored_as)
+                if job is not None:
+                    end(job, release.number)
+                return release
+
+
+def _chosen(project: Project, file_format: str, filters: object) -> Filters:
     if file_format not in WRITERS:
         raise Invalid("unknown_format", f"format: write {', '.join(WRITERS)}.")
     chosen = Filters.read({} if filters is None else filters, project)
@@ -103,16 +149,7 @@ def make_release(*, project: Project, user: User | None, file_format: str, filte
         raise Invalid("bad_filters", said % {"formats": ", ".join(SAMPLE_WRITERS)})
     if file_format == "qrels":
         chosen = _only_relevance(chosen)
-    stored_as = f"{_FOLDER}/{uuid.uuid4()}.{SUFFIXES[file_format]}"
-    with TemporaryDirectory(dir=settings.FILE_UPLOAD_TEMP_DIR) as folder:
-        path = Path(folder) / "release"
-        with path.open("xb") as file:
-            manifest = _write(file, project, file_format, chosen)
-        with stored.Written(path) as written:
-            manifest["sha256"] = hashlib.file_digest(written, "sha256").hexdigest()
-            manifest["bytes"] = written.size
-            with stored.kept(stored_as, written):
-                return _number(project, user, file_format, chosen, manifest, stored_as)
+    return chosen
 
 
 def _write(file: IO[bytes], project: Project, file_format: str, filters: Filters) -> dict[str, Any]:

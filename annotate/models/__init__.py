@@ -2,6 +2,7 @@ from annotate.models.account import ApiToken, Attempts, Identity, PasswordReset,
 from annotate.models.audit import AuditSchedule, ScheduledAudit
 from annotate.models.batch import Batch, BatchCriterion, BatchSample, DeclaredDraw, ProposedValues, Task
 from annotate.models.guideline import GuidelineImage, GuidelineVersion
+from annotate.models.job import Job
 from annotate.models.label import GoldAnswer, Label, LabelEvent, LessonRead, Verdict, VerdictEvent
 from annotate.models.project import AuditChain, AuditEntry, Criterion, Flag, Invite, Membership, Project, Rater, User
 from annotate.models.qualification import Candidate, Qualification, Try
@@ -30,6 +31,7 @@ __all__ = [
     "Identity",
     "ImportJob",
     "Invite",
+    "Job",
     "Label",
     "LabelEvent",
     "LeftFile",

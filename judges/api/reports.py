@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import uuid
 from typing import Any
 
 from django.db.models import QuerySet
@@ -9,9 +10,14 @@ from django.http import HttpResponse
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiResponse
 from rest_framework.request import Request
+from rest_framework.response import Response
 
+from annotate import models
 from annotate.api.base import ProjectAPIView
+from annotate.api.jobs import ACCEPTED, Job, accepted, job_as_reply, one_job, shown
 from annotate.api.schema import Error, answers
+from annotate.core.job_state import JobState, state_of_job
+from annotate.models.job import JobKind
 from annotate.projects.read import criterion_named, one_rated_criterion
 from annotate.verdicts.evidence_read import agreement
 from judges.api import reports_serializers as shapes
@@ -20,7 +26,7 @@ from judges.models import AlignmentReport
 from judges.reports.evidence import align
 from judges.reports.read import ReportState, one_report, report_state, reports_of
 from judges.reports.reproduction import bundle
-from judges.reports.requests import request_report
+from judges.reports.requests import request_job
 
 
 class AgreementView(ProjectAPIView):
@@ -87,17 +93,37 @@ class ReportsView(ProjectAPIView):
         shapes.ReportRequested,
         takes=shapes.ReportRequest,
         status=202,
+        headers=ACCEPTED,
         also={503: OpenApiResponse(Error, "The worker can't be reached just now.")},
     )
-    def post(self, request: Request, data: dict[str, Any], slug: str) -> dict[str, Any]:
+    def post(self, request: Request, data: dict[str, Any], slug: str) -> Response:
         """Has the worker freeze a report on the data as they are now.
 
-        `requested` is false when one is on its way already. When nothing changed since the last report, that one stays
-        the latest. It compares judges with what people settled; with `labels` all, with all that they labelled.
+        Its job says when it is there. `requested` is false when you have one on its way already. When nothing changed
+        since the last report, that one is the result. It compares judges with what people settled; with `labels` all,
+        with all that they labelled.
         """
         criterion = criterion_named(self.project, str(data["criterion"]))
         labels = data.get("labels", "settled")
-        return {"requested": request_report(criterion=criterion, user=self.user, labels=labels)}
+        job, is_new = request_job(criterion=criterion, user=self.user, labels=labels)
+        reply = {"requested": is_new, **shown(request, slug, _state(job))}
+        return accepted(request, slug, reply, f"report-jobs/{job.pk}/")
+
+
+class ReportJobView(ProjectAPIView):
+    actions = {"GET": "reports.read"}
+
+    @answers(Job)
+    def get(self, request: Request, slug: str, job_id: uuid.UUID) -> Response:
+        """How a report is that the worker freezes.
+
+        Once it is done, `result` is its address.
+        """
+        return job_as_reply(request, slug, _state(one_job(self.project, JobKind.REPORT, job_id)))
+
+
+def _state(job: models.Job) -> JobState:
+    return state_of_job(job, "reports/{}/")
 
 
 class ReportView(ProjectAPIView):

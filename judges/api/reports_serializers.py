@@ -10,6 +10,7 @@ from typing import Any
 from rest_framework import serializers as s
 
 from annotate.api.batches_serializers import Estimate
+from annotate.api.jobs import Job
 from annotate.api.serializers import Choice, FreeObject, Moment, Of, Page, Remark, Shape, Stored, Text, Value
 from judges import models
 from judges.certificates.decision_read import rulings_on
@@ -221,5 +222,5 @@ class ReportRequest(Shape, required="criterion"):
     labels = Choice(LABELS, help_text=_LABELS)
 
 
-class ReportRequested(Shape):
-    requested = s.BooleanField(help_text="false: one is on its way already.")
+class ReportRequested(Job):
+    requested = s.BooleanField(help_text="false: you have one on its way already.")

@@ -9,10 +9,12 @@ from typing import Any
 
 from django.db.models import QuerySet
 from drf_spectacular.types import OpenApiTypes
-from drf_spectacular.utils import OpenApiExample
+from drf_spectacular.utils import OpenApiExample, OpenApiResponse
 from rest_framework.request import Request
+from rest_framework.response import Response
 
 from annotate.api.base import ProjectAPIView
+from annotate.api.jobs import ACCEPTED, Job, accepted, job_as_reply
 from annotate.api.schema import MAY_BE_REPEATED, answers
 from annotate.api.serializers import Nothing, Rows, With
 from annotate.core.errors import Invalid
@@ -21,10 +23,10 @@ from annotate.samples.read import samples_named
 from judges.api import runs_serializers as shapes
 from judges.api.judges import request_key, version_to_run
 from judges.core.scores_read import Scores
-from judges.models import Run
+from judges.models import Run, RunState
 from judges.proposals.read import asked_for_claims, one_proposal_run, shown_proposals
 from judges.proposals.write import Taken, estimate_proposals, propose_claims, take_over, take_over_untouched
-from judges.runs.read import Failures, one_run, runs_of
+from judges.runs.read import Failures, one_run, runs_of, state_of
 from judges.runs.write import RunEstimate, cancel_run, estimate_run, pause_run, resume_run, start_run
 from judges.versions.read import one_judge, one_version
 
@@ -36,8 +38,9 @@ class JudgeRunsView(ProjectAPIView):
         shapes.Run,
         takes=shapes.RunStart,
         status=201,
-        headers=[MAY_BE_REPEATED],
+        headers=[MAY_BE_REPEATED, *ACCEPTED],
         conflict=True,
+        also={202: OpenApiResponse(shapes.Run, "The worker does it.")},
         examples=[
             OpenApiExample(
                 "Every sample of build v7, for at most 2.50",
@@ -46,7 +49,7 @@ class JudgeRunsView(ProjectAPIView):
             )
         ],
     )
-    def post(self, request: Request, data: dict[str, Any], slug: str, judge_id: int) -> With:
+    def post(self, request: Request, data: dict[str, Any], slug: str, judge_id: int) -> Response:
         """Starts a run of a judge.
 
         It asks for everything in the scope that has no good score of this version yet, failed ones included; a run that
@@ -55,7 +58,15 @@ class JudgeRunsView(ProjectAPIView):
         """
         key, version = request_key(request, data), version_to_run(self, judge_id, data)
         run = start_run(version=version, actor=self.user, key=key, **data)
-        return shapes.with_progress(one_run(self.project, run.pk), reader=self.user)
+        return started(self, one_run(self.project, run.pk))
+
+
+def started(view: ProjectAPIView, run: Run) -> Response:
+    """201 for a run that found nothing to do, or that is ended by now."""
+    reply = shapes.Run.show(shapes.with_progress(run, reader=view.user))
+    if run.state == RunState.RUNNING:
+        return accepted(view.request, view.project.slug, reply, f"runs/{run.pk}/job/")
+    return Response(reply, status=201)
 
 
 class RunEstimateView(ProjectAPIView):
@@ -97,6 +108,18 @@ class RunView(ProjectAPIView):
         `stop_message` say why.
         """
         return shapes.with_progress(one_run(self.project, run_id), reader=self.user)
+
+
+class RunJobView(ProjectAPIView):
+    actions = {"GET": "judges.read"}
+
+    @answers(Job)
+    def get(self, request: Request, slug: str, run_id: int) -> Response:
+        """How a run is, as every job tells it.
+
+        One that stopped by itself has failed, with the reason as its `error`; it can be resumed.
+        """
+        return job_as_reply(request, slug, state_of(one_run(self.project, run_id)))
 
 
 class RunPauseView(ProjectAPIView):
@@ -179,8 +202,14 @@ class RunFailuresView(ProjectAPIView):
 class ProposeView(ProjectAPIView):
     actions = {"POST": "judges.run"}
 
-    @answers(shapes.Run, takes=shapes.ProposalStart, status=201, headers=[MAY_BE_REPEATED])
-    def post(self, request: Request, data: dict[str, Any], slug: str, judge_id: int) -> With:
+    @answers(
+        shapes.Run,
+        takes=shapes.ProposalStart,
+        status=201,
+        headers=[MAY_BE_REPEATED, *ACCEPTED],
+        also={202: OpenApiResponse(shapes.Run, "The worker does it.")},
+    )
+    def post(self, request: Request, data: dict[str, Any], slug: str, judge_id: int) -> Response:
         """Has the model of an LLM judge propose claims.
 
         It takes each answer in the scope apart, of those whose claims may still change. Nothing changes until somebody
@@ -188,7 +217,7 @@ class ProposeView(ProjectAPIView):
         """
         key, version = request_key(request, data), version_to_run(self, judge_id, data)
         run = propose_claims(version=version, actor=self.user, key=key, **data)
-        return shapes.with_progress(one_run(self.project, run.pk), reader=self.user)
+        return started(self, one_run(self.project, run.pk))
 
 
 class ProposeEstimateView(ProjectAPIView):

@@ -40,6 +40,7 @@ urlpatterns = [
     path(P + "judges/<int:judge_id>/trials/<int:trial_id>/drop/", lab.TrialDropView.as_view()),
     path(P + "runs/", runs.RunsView.as_view()),
     path(P + "runs/<int:run_id>/", runs.RunView.as_view()),
+    path(P + "runs/<int:run_id>/job/", runs.RunJobView.as_view()),
     path(P + "runs/<int:run_id>/pause/", runs.RunPauseView.as_view()),
     path(P + "runs/<int:run_id>/resume/", runs.RunResumeView.as_view()),
     path(P + "runs/<int:run_id>/cancel/", runs.RunCancelView.as_view()),
@@ -51,6 +52,7 @@ urlpatterns = [
     path(P + "endpoints/<slug:name>/", judges.EndpointView.as_view()),
     path(P + "endpoints/<slug:name>/try/", judges.EndpointTrialView.as_view()),
     path(P + "reports/", reports.ReportsView.as_view()),
+    path(P + "report-jobs/<uuid:job_id>/", reports.ReportJobView.as_view()),
     path(P + "reports/<int:number>/", reports.ReportView.as_view()),
     path(P + "reports/<int:number>/download.zip", reports.ReportBundleView.as_view()),
 ]

@@ -11,7 +11,9 @@ from kombu.exceptions import OperationalError
 
 from annotate.core.background import hand_over
 from annotate.core.errors import Unavailable
-from annotate.models import Criterion, User
+from annotate.core.jobs import ask_for
+from annotate.models import Criterion, Job, User
+from annotate.models.job import JobKind
 from judges.reports.read import Labels, pending_key
 
 # Longer than a report takes. A worker that died forgets the request after this, and one may ask again.
@@ -27,6 +29,19 @@ def request_report(*, criterion: Criterion, user: User | None = None, labels: La
         return False
     transaction.on_commit(lambda: _send(criterion.pk, user.pk if user else None, labels))
     return True
+
+
+def request_job(*, criterion: Criterion, user: User, labels: Labels = "settled") -> tuple[Job, bool]:
+    """The same, as a job that says when the report is there, and which it is; and whether it is a new one."""
+    cache.add(pending_key(criterion.pk, labels), 1, timeout=PENDING_SECONDS)
+    asked = {"criterion": criterion.pk, "labels": labels}
+    try:
+        return ask_for(
+            project=criterion.project, user=user, kind=JobKind.REPORT, asked=asked, task="judges.tasks.make_report"
+        )
+    except Unavailable:
+        cache.delete(pending_key(criterion.pk, labels))
+        raise
 
 
 def _send(criterion_id: int, user_id: int | None, labels: Labels) -> None:

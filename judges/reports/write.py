@@ -13,8 +13,9 @@ from django.db.models import Max
 
 import alignment
 from annotate.core.blindness import EVERYONE
+from annotate.core.jobs import end
 from annotate.core.trail import note
-from annotate.models import Criterion, Project, User
+from annotate.models import Criterion, Job, Project, User
 from judges.core.split import DEV_SHARE
 from judges.models import AlignmentReport
 from judges.reports.evidence import fingerprint_of, full_evidence
@@ -36,6 +37,12 @@ def freeze_report(*, criterion: Criterion, user: User | None = None, labels: Lab
         return _existing(criterion, basis) or _freeze(criterion, basis, user)
     finally:
         cache.delete(pending_key(criterion.pk, labels))
+
+
+def make_requested(job: Job) -> None:
+    """As judges.reports.requests.request_job asked for it."""
+    criterion = Criterion.objects.select_related("project").get(pk=job.asked["criterion"])
+    end(job, freeze_report(criterion=criterion, user=job.created_by, labels=job.asked["labels"]).number)
 
 
 def build_report(*, criterion: Criterion, judge_name: str | None = None, labels: Labels = "settled") -> AlignmentReport:

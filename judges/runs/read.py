@@ -6,6 +6,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 from datetime import timedelta
 from decimal import Decimal
+from typing import Any
 
 from django.db.models import Count, QuerySet, TextField, Value
 from django.db.models.fields.json import KeyTextTransform
@@ -22,9 +23,11 @@ from annotate.core.blindness import (
     samples_without_judges,
 )
 from annotate.core.errors import Conflict
+from annotate.core.job_state import JobState
 from annotate.core.permissions import may, role_of
 from annotate.core.rows import first_or_raise
 from annotate.models import Project
+from annotate.models.job import JobStatus
 from judges.core.locked_read import locked_samples, why_locked
 from judges.models import Ask, AskState, Finding, Reply, Run, RunPurpose, RunState, Score, ScoreStatus
 from judges.runs.places import is_held, place_of
@@ -134,6 +137,27 @@ def runs_of(project: Project) -> QuerySet[Run]:
 
 def one_run(project: Project, run_id: int) -> Run:
     return first_or_raise(runs_of(project).filter(pk=run_id), Http404(_("Run not found in this project.")))
+
+
+def state_of(run: Run) -> JobState:
+    """As every job tells how it is."""
+    return state_of_run(run, progress_of(run).share, f"runs/{run.pk}/")
+
+
+# One that stopped by itself goes on only when it is told to.
+_STATUS_OF = {RunState.STOPPED: JobStatus.FAILED}
+
+
+def state_of_run(run: Any, progress: float, result: str) -> JobState:
+    """run: of judges, or one that asks a system (systems.models.TargetRun)."""
+    return JobState(
+        status=_STATUS_OF.get(run.state, run.state),
+        created_at=run.created_at,
+        finished_at=run.finished_at,
+        progress=progress,
+        result=result if run.state == RunState.DONE else None,
+        error={"code": run.stop_code, "message": run.stop_message} if run.stop_code else None,
+    )
 
 
 def progress_of(run: Run) -> RunProgress:

@@ -9,20 +9,22 @@ from django.db.models import QuerySet
 from django.http import Http404
 from django.utils.translation import gettext as _
 from drf_spectacular.types import OpenApiTypes
-from drf_spectacular.utils import OpenApiExample
+from drf_spectacular.utils import OpenApiExample, OpenApiResponse
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotate.api.base import ProjectAPIView
 from annotate.api.bodies import StrictJSON
+from annotate.api.jobs import ACCEPTED, Job, accepted, job_as_reply
 from annotate.api.schema import answers
 from annotate.api.serializers import Nothing, With
 from annotate.files.import_jobs import check_version
+from judges.models import RunState
 from systems.api import targets_serializers as shapes
 from systems.models import SystemVersion, Target, TargetAsk, TargetRun
 from systems.responses.read import one_version
 from systems.responses.versions import versions_named
-from systems.targets.read import failures_of, frozen_asked, one_run, own_target, runs_of, target_of
+from systems.targets.read import failures_of, frozen_asked, one_run, own_target, runs_of, state_of, target_of
 from systems.targets.runs import Limits, cancel_run, pause_run, resume_run, start_run
 from systems.targets.write import TargetTrial, remove_target, set_target, try_target, unsaved_question
 
@@ -120,7 +122,8 @@ class TargetRunsView(ProjectAPIView):
         takes=shapes.TargetRunStart,
         status=201,
         conflict=True,
-        also={200: shapes.TargetRun},
+        headers=ACCEPTED,
+        also={202: OpenApiResponse(shapes.TargetRun, "The worker asks; the same run where it is under way already.")},
         examples=[
             OpenApiExample(
                 "Build v8 on what was frozen", request_only=True, value={"version": "v8", "set": "support@1"}
@@ -132,7 +135,7 @@ class TargetRunsView(ProjectAPIView):
 
         What has a response is not asked, unless it failed and `only_failed` is true. Each answer is a response with its
         sample, each failure a response that says why. The worker does it: ask again every few seconds until `state` is
-        no longer running. 200 where the same run is under way already.
+        no longer running.
         """
         name = check_version(data["version"])
         frozen = frozen_asked(self.project, data["set"])
@@ -145,8 +148,11 @@ class TargetRunsView(ProjectAPIView):
                 only_failed=data.get("only_failed", False),
                 limits=Limits(data.get("budget"), data.get("requests")),
             )
-        reply = shapes.TargetRun.show(shapes.with_progress(one_run(self.project, started.run.pk)))
-        return Response(reply, status=201 if started.is_new else 200)
+        run = one_run(self.project, started.run.pk)
+        reply = shapes.TargetRun.show(shapes.with_progress(run))
+        if run.state == RunState.RUNNING:
+            return accepted(request, slug, reply, f"target-runs/{run.pk}/job/")
+        return Response(reply, status=201)
 
 
 class TargetRunView(ProjectAPIView):
@@ -156,6 +162,18 @@ class TargetRunView(ProjectAPIView):
     def get(self, request: Request, slug: str, asking_id: int) -> With:
         """One run with its progress."""
         return shapes.with_progress(one_run(self.project, asking_id))
+
+
+class TargetRunJobView(ProjectAPIView):
+    actions = {"GET": "systems.ask"}
+
+    @answers(Job)
+    def get(self, request: Request, slug: str, asking_id: int) -> Response:
+        """How a run is, as every job tells it.
+
+        One that stopped by itself has failed, with the reason as its `error`; it can be resumed.
+        """
+        return job_as_reply(request, slug, state_of(one_run(self.project, asking_id)))
 
 
 class TargetRunPauseView(ProjectAPIView):

@@ -19,6 +19,7 @@ urlpatterns = [
     path(P + "target/", targets.TargetView.as_view()),
     path(P + "target-runs/", targets.TargetRunsView.as_view()),
     path(P + "target-runs/<int:asking_id>/", targets.TargetRunView.as_view()),
+    path(P + "target-runs/<int:asking_id>/job/", targets.TargetRunJobView.as_view()),
     path(P + "target-runs/<int:asking_id>/pause/", targets.TargetRunPauseView.as_view()),
     path(P + "target-runs/<int:asking_id>/resume/", targets.TargetRunResumeView.as_view()),
     path(P + "target-runs/<int:asking_id>/cancel/", targets.TargetRunCancelView.as_view()),

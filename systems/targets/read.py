@@ -12,10 +12,12 @@ from django.http import Http404
 from django.utils.translation import gettext as _
 
 from annotate.core.blindness import Reader
+from annotate.core.job_state import JobState
 from annotate.core.rows import first_or_raise
 from annotate.models import Project
 from judges.models import RunState
 from judges.runs.places import is_held
+from judges.runs.read import state_of_run
 from systems.core.asking_place import AskingPlace
 from systems.core.set_names import numbered
 from systems.models import (
@@ -125,6 +127,13 @@ class TargetProgress:
     def left(self) -> int:
         """Of one that has ended: those that it never asked, or that came from elsewhere."""
         return max(0, self.planned - self.done)
+
+
+def state_of(run: TargetRun) -> JobState:
+    """As every job tells how it is."""
+    progress = progress_of(run)
+    share = progress.done / progress.planned if progress.planned else float(run.state == RunState.DONE)
+    return state_of_run(run, share, f"target-runs/{run.pk}/")
 
 
 def progress_of(run: TargetRun) -> TargetProgress:

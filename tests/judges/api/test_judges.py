@@ -146,7 +146,7 @@ def test_a_run_is_estimated_started_watched_paused_resumed_and_cancelled(world: 
     plan = {"scope": {"pipeline": "v7"}}
     estimate = post(world, f"{judge}runs/estimate/", plan, status=200)
     assert (estimate["asks"], estimate["requests"], estimate["cost"]) == (6, 0, None)
-    run = post(world, f"{judge}runs/", plan, status=201)
+    run = post(world, f"{judge}runs/", plan, status=202)
     assert (run["state"], run["judge"], run["version"], run["scope"]) == ("running", "overlap", 1, plan["scope"])
     assert (run["progress"]["planned"], run["progress"]["waiting"], run["created_by"]) == (6, 6, "alice")
     url = f"{ROOT}runs/{run['id']}/"
@@ -168,7 +168,7 @@ def test_a_request_that_is_repeated_starts_one_run(world: World, judge: str) -> 
 
     key, other = str(uuid.uuid4()), str(uuid.uuid4())
     first = start(key)
-    assert first.status_code == 201
+    assert first.status_code == 202
     assert [start(key).json()["id"] for _ in range(3)] == [first.json()["id"]] * 3
     assert start(other).json()["id"] != first.json()["id"]
     # Whatever has become of it.
@@ -189,15 +189,15 @@ def test_a_request_that_is_repeated_starts_one_run(world: World, judge: str) -> 
 
 def test_a_version_can_be_named(world: World, judge: str) -> None:
     post(world, f"{judge}versions/", {"config": OTHER, "state": "trial"}, status=201)
-    assert post(world, f"{judge}runs/", {"scope": {"all": True}}, status=201)["version"] == 1
-    assert post(world, f"{judge}runs/", {"scope": {"all": True}, "version": 2}, status=201)["version"] == 2
+    assert post(world, f"{judge}runs/", {"scope": {"all": True}}, status=202)["version"] == 1
+    assert post(world, f"{judge}runs/", {"scope": {"all": True}, "version": 2}, status=202)["version"] == 2
     JudgeVersion.objects.filter(judge__name="overlap").update(state="dropped")
     assert post(world, f"{judge}runs/", {"scope": {"all": True}}, status=422)["error"]["code"] == "no_version"
 
 
 def test_the_list_of_runs_takes_a_few_queries(world: World, judge: str, django_assert_max_num_queries: Any) -> None:
     for _ in range(5):
-        post(world, f"{judge}runs/", {"scope": {"all": True}, "again": True}, status=201)
+        post(world, f"{judge}runs/", {"scope": {"all": True}, "again": True}, status=202)
     client = client_of(world.alice)
     with django_assert_max_num_queries(6):  # session, user, project, count, runs
         assert client.get(f"{ROOT}runs/").json()["count"] == 5
@@ -335,7 +335,7 @@ def test_replies_are_what_the_schema_says(world: World, judge: str, schema: dict
     check("POST", f"{desk}judges/{{judge_id}}/versions/{{number}}/drop/", 200, {})
     check("POST", f"{desk}judges/{{judge_id}}/versions/{{number}}/keep/", 409, {})
     check("POST", f"{desk}judges/{{judge_id}}/runs/estimate/", 200, {"scope": {"all": True}})
-    check("POST", f"{desk}judges/{{judge_id}}/runs/", 201, {"scope": {"all": True}})
+    check("POST", f"{desk}judges/{{judge_id}}/runs/", 202, {"scope": {"all": True}})
     check("POST", f"{desk}judges/{{judge_id}}/runs/", 422, {"scope": {}})
     check("GET", f"{desk}runs/", 200)
     check("GET", f"{desk}runs/{{run_id}}/", 200)

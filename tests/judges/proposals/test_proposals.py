@@ -105,7 +105,7 @@ def test_by_api(world: World) -> None:
     assert rita.post(url, scope, format="json").status_code == 403
     assert alice.post(url + "estimate/", scope, format="json").json()["asks"] == 3
     made = alice.post(url, {**scope, "budget": "3"}, format="json")
-    assert made.status_code == 201, made.content
+    assert made.status_code == 202, made.content
     worked(Run.objects.get())
     here = f"/api/projects/desk/runs/{made.json()['id']}/claims/"
     found = rita.get(here).json()

@@ -38,11 +38,11 @@ def test_define_try_and_ask(world: World, server: OpenAIServer) -> None:
 
     start = {"version": "v7", "set": "support", "repeats": 2, "budget": None}
     started = sent(alice, "post", "target-runs/", start)
-    assert started.status_code == 201
+    assert started.status_code == 202
     run = started.json()
     assert (run["set"], run["state"], run["progress"]["planned"]) == ("support@1", "running", 6)
     again = sent(alice, "post", "target-runs/", start)
-    assert (again.status_code, again.json()["id"]) == (200, run["id"])
+    assert (again.status_code, again.json()["id"]) == (202, run["id"])
     server.answers(lambda request: error(400))
     worked(TargetRun.objects.get())
     progress = alice.get(f"{P}target-runs/{run['id']}/").json()["progress"]
