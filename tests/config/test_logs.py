@@ -145,7 +145,7 @@ def test_web_worker_and_importer_write_json_and_a_task_names_its_request(
             process.start()
         status = ask_for_report(f"{web.url}/api/projects/{world.project.slug}/reports/", token)
         assert status == 202
-        worker.wait_for(lambda: "freeze_report: " in worker.log.read_text())
+        worker.wait_for(lambda: "make_report: " in worker.log.read_text())
         importer.wait_for(lambda: "import: " in importer.log.read_text())
         child = psutil.Process(worker.pid).children()[0]
         child.kill()
@@ -156,10 +156,10 @@ def test_web_worker_and_importer_write_json_and_a_task_names_its_request(
 
     (line,) = [line for line in written(web) if line["logger"] == "touchstone.request"]  # and none of /readyz
     assert (line["request_id"], line["user_id"], line["status"]) == ("pipeline-1", world.rita.pk, 202)
-    lines = [line for line in written(worker) if line.get("task") == "judges.tasks.freeze_report"]
+    lines = [line for line in written(worker) if line.get("task") == "judges.tasks.make_report"]
     assert {line["request_id"] for line in lines} == {"pipeline-1"}
     (done,) = [line for line in lines if line["logger"] == "touchstone.task"]
-    assert done["message"] == "judges.tasks.freeze_report: success"
+    assert done["message"] == "judges.tasks.make_report: success"
     assert done["task_id"]
     assert done["duration_ms"] > 0
     (done,) = [line for line in written(importer) if line["logger"] == "touchstone.task"]

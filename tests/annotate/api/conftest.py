@@ -104,7 +104,7 @@ def _fill(project: Any, first: User, second: User, *, criteria: list[str], numbe
     job = ImportJob.objects.create(
         project=project, kind="samples", status="failed", file_name="f.jsonl", file_format="jsonl"
     )
-    asked = {"project": project, "asked": {}, "created_by": first}
+    job_said = {"project": project, "asked": {}, "created_by": first}
     upload = ImportJob.objects.create(
         project=project, kind="samples", status="arriving", file_name="f.jsonl", size=9, received=0
     )
@@ -161,7 +161,7 @@ def _fill(project: Any, first: User, second: User, *, criteria: list[str], numbe
         "task_id": task.pk,
         "job_id": job.pk,
         "uploads/job_id": upload.pk,
-        **{f"{kind}-jobs/job_id": Job.objects.create(**asked, kind=kind).pk for kind in ("report", "release")},
+        **{f"{kind}-jobs/job_id": Job.objects.create(**job_said, kind=kind).pk for kind in ("report", "release")},
         "gold_id": gold.pk,
         "judge_id": judge.pk,
         "trial_id": trial.pk,

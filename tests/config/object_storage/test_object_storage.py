@@ -22,7 +22,8 @@ from annotate.core.errors import StorageError
 from annotate.files.import_jobs import create_job, preview, start
 from annotate.files.import_queue import run_job
 from annotate.files.releases import make_release
-from annotate.models import ImportJob, LeftFile, Project, Release, Sample
+from annotate.files.uploads import open_upload, take_part
+from annotate.models import ImportJob, LeftFile, Project, Release, Sample, User
 from config.storage import try_out_storage
 from tests.annotate.core.test_stored import a_day_passes
 from tests.annotate.factories import World, finish, make_sample, make_world, must_take
@@ -62,6 +63,18 @@ def test_an_upload_is_looked_at_imported_and_gone(
         assert done.status == "waiting"
         done = run_job(job.pk)
     assert (done.status, Sample.objects.get().answer) == ("done", "x")
+    assert s3.stored() == []
+    assert list(tmp_path.iterdir()) == []
+    assert not LeftFile.objects.exists()
+
+
+def test_an_upload_in_parts_is_joined_imported_and_gone(project: Project, s3: S3Server, tmp_path: Path) -> None:
+    sender = User.objects.create_user("sender")
+    job = open_upload(project=project, user=sender, kind="samples", file_name="a.jsonl", size=len(ROW))
+    for at, part in ((0, ROW[:20]), (20, ROW[20:])):
+        job = take_part(job=job, offset=at, stream=io.BytesIO(part), checksum=None)
+    assert len(s3.stored()) == 2
+    assert (run_job(job.pk).status, Sample.objects.get().answer) == ("done", "x")
     assert s3.stored() == []
     assert list(tmp_path.iterdir()) == []
     assert not LeftFile.objects.exists()
