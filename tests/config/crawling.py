@@ -8,7 +8,7 @@ import io
 import json
 import re
 import zipfile
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -54,10 +54,14 @@ class Crawl:
     queries: Mapping[str, Iterable[str]]
     without: frozenset[str] = frozenset()
     most: int = 3000
-    # How many queries of the same parameters each route is asked; None for all.
+    # How many queries of the same parameters each route is asked; None for all that ask something new.
     most_alike: int | None = None
     seen: set[str] = field(default_factory=set)
     asked_alike: Counter[tuple[str, frozenset[str]]] = field(default_factory=Counter)
+    # Of each route, the values that a parameter had beside the same others.
+    asked_values: dict[tuple[str, frozenset[str]], set[tuple[str, str]]] = field(
+        default_factory=lambda: defaultdict(set)
+    )
     # The address that is read, and what is sent to it.
     asked: Address = ("", None)
 
@@ -70,15 +74,27 @@ class Crawl:
             if kind in self.seen:
                 continue
             self.seen.add(kind)
-            parameters = frozenset(dict(parse_qsl(urlsplit(url).query, keep_blank_values=True)))
-            alike = _route(url), parameters
-            if parameters and self.most_alike is not None and self.asked_alike[alike] >= self.most_alike:
+            if not self._asks_something_new(url):
                 continue
-            self.asked_alike[alike] += 1
             assert len(self.seen) < self.most, f"More than {self.most} addresses, the last of them {url}"
             told, links = self._read(url)
             yield told
             waiting += links
+
+    def _asks_something_new(self, url: str) -> bool:
+        """A value that its parameter has not had yet beside the same others. All combinations would be each filter
+        with each order and page: the same rows again, under the same names."""
+        given = parse_qsl(urlsplit(url).query, keep_blank_values=True)
+        if not given:
+            return True
+        alike = _route(url), frozenset(dict(given))
+        if self.asked_values[alike].issuperset(given):
+            return False
+        if self.most_alike is not None and self.asked_alike[alike] >= self.most_alike:
+            return False
+        self.asked_alike[alike] += 1
+        self.asked_values[alike].update(given)
+        return True
 
     def read(self, address: Address) -> Told:
         url, body = self.asked = address

@@ -183,8 +183,7 @@ def crawl_of(world: Hidden, name: str) -> Crawl:
         "token": ["no-such-invitation"],
         "token_id": ["ts_0123456789ab"],
     }
-    # The filters of the lists of samples and units: some fifty choices, each beside a few others.
-    return Crawl(as_user(world.users[name]), values, QUERIES, WITHOUT, most_alike=100)
+    return Crawl(as_user(world.users[name]), values, QUERIES, WITHOUT)
 
 
 def posts_of(world: Hidden) -> list[tuple[str, dict[str, Any]]]:
