@@ -47,6 +47,11 @@ def project(s3: S3Server, db: None) -> Project:
     return Project.objects.create(slug="p", name="P")
 
 
+@pytest.fixture
+def admin(db: None) -> User:
+    return User.objects.create_superuser("admin")
+
+
 def arrived(project: Project, name: str, content: bytes) -> ImportJob:
     return create_job(project=project, user=None, kind="samples", upload=ContentFile(content, name))
 
@@ -88,6 +93,15 @@ def test_only_the_beginning_of_a_text_is_fetched_for_a_preview(project: Project,
     assert len(preview(job).rows) == 10
     asked = log.read_bytes()[before:].count(b"GET /")
     assert asked <= 6  # of 4 MiB each, and one for what kind of file it is
+
+
+def test_a_file_that_came_in_parts_is_one_again(project: Project, s3: S3Server, admin: User) -> None:
+    job = open_upload(project=project, user=admin, kind="samples", file_name="a.jsonl", size=len(ROW))
+    for at, end in ((0, 20), (20, len(ROW))):
+        job = take_part(job=job, offset=at, stream=io.BytesIO(ROW[at:end]), checksum=None)
+    assert len(s3.stored()) == 2
+    assert (run_job(job.pk).status, Sample.objects.get().answer) == ("done", "x")
+    assert s3.stored() == []
 
 
 def test_a_release_is_handed_out_by_us_and_nobody_else(world: World, s3: S3Server) -> None:
