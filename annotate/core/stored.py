@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import logging
 import os
-import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import timedelta
@@ -79,10 +78,10 @@ def on_disk(name: str, *, only_bytes: int | None = None) -> Iterator[Path]:
         path = Path(default_storage.path(name))
     except NotImplementedError:
         with open_file(name) as file, TemporaryFile(dir=settings.FILE_UPLOAD_TEMP_DIR) as copy:
-            if only_bytes is None:
-                shutil.copyfileobj(file, copy, CHUNK)
-            else:
-                copy.write(file.read(only_bytes))
+            left = file.size if only_bytes is None else only_bytes
+            while chunk := file.read(min(CHUNK, left)):
+                copy.write(chunk)
+                left -= len(chunk)
             copy.truncate(file.size)
             copy.flush()
             # Other processes of ours open it, too.
