@@ -52,7 +52,7 @@ row), `current` and `yours` (both versions). Nothing of a refused request was st
 
 | status | means |
 |---|---|
-| 400 | not JSON, or an unknown query parameter |
+| 400 | not JSON, cut off, a foreign `Host`, or a query parameter that is unknown or comes twice |
 | 401 | no login, or a token that is not valid |
 | 403 | your role does not allow it, or the token's scopes don't (`scope`), or the CSRF token is missing |
 | 404 | not there, or not for you |

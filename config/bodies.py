@@ -7,13 +7,15 @@ a length that is within the limit bounds what is read, whatever is sent; without
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 from django.http import HttpRequest, HttpResponse, UnreadablePostError
 from django.http.response import HttpResponseBase
 
 from annotate.core.bodies import MIB, MOST_ESCAPES, USUAL, limit_of
-from config.errors import length_required, other_charset, too_large
+from config.errors import length_required, other_charset, packed, too_large
+from config.requests import CutOff
 
 # Up to here a body that is refused is read and thrown away, piece by piece: a client that is still sending when the
 # connection closes sees that and not the answer, and the workspace would send a label again and again.
@@ -41,9 +43,12 @@ class BodyLimits:
             most = USUAL  # a form is read before it is asked who sends it; the API asks first
         if length > most:
             if length <= THROWN_AWAY:
-                while request.read(USUAL):
-                    pass
+                with suppress(CutOff):
+                    while request.read(USUAL):
+                        pass
             return too_large(request, most)
+        if request.headers.get("Content-Encoding", "identity").lower() != "identity":
+            return packed(request)
         charset = (request.content_params or {}).get("charset", "utf-8").lower()
         if request.content_type in _FORMS and charset not in _CHARSETS:
             return other_charset(request)

@@ -12,15 +12,18 @@ import errno
 import sys
 from typing import Any
 
-from django.core.exceptions import ObjectDoesNotExist
+from django.core.exceptions import DisallowedHost, ObjectDoesNotExist
 from django.db import IntegrityError, InterfaceError, OperationalError, connection
 from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.shortcuts import render
 from django.template import loader
 from django.utils.log import log_response
-from django.views import defaults
+from django.views.decorators.csrf import csrf_exempt
 
+from annotate.api.auth import foreign_origin
 from annotate.core.errors import RETRY_SECONDS, StorageError
 from annotate.models import Project
+from config.requests import CutOff
 
 # Classes of SQLSTATE: connections, transactions that lost against others, resources, locks, and being shut down.
 _PASSING = ("08", "40", "53", "55P03", "57P")
@@ -53,9 +56,19 @@ def server_error(request: HttpRequest) -> HttpResponse:
 
 
 def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
-    if _is_api(request):
-        return _api_error(400, "bad_request", "The request can't be read.")
-    return defaults.bad_request(request, exception)
+    if isinstance(exception, DisallowedHost):
+        host = request.META.get("HTTP_HOST", "")[:80]
+        message = (
+            f"This installation doesn't answer to the host “{host}”. Its setting ALLOWED_HOSTS says to which it does."
+        )
+        return _api_error(400, "bad_host", message) if _is_api(request) else _page(400, host=host)
+    if isinstance(exception, CutOff):
+        return _api_error(400, "cut_off", str(exception)) if _is_api(request) else _page(400, cut_off=True)
+    return _api_error(400, "bad_request", "The request can't be read.") if _is_api(request) else _page(400)
+
+
+def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:
+    return render(request, "403_csrf.html", {"origin": foreign_origin(request, reason)}, status=403)
 
 
 def too_large(request: HttpRequest, most: int) -> HttpResponse:
@@ -78,6 +91,13 @@ def other_charset(request: HttpRequest) -> HttpResponse:
     return _page(400, status=415)
 
 
+def packed(request: HttpRequest) -> HttpResponse:
+    if _is_api(request):
+        return _api_error(415, "unsupported_media_type", "Send the body as it is, without Content-Encoding.")
+    return _page(400, status=415)
+
+
+@csrf_exempt  # or a POST to an address with a typing error is told that a form has expired
 def no_such_route(request: HttpRequest) -> JsonResponse:
     message = "Route not found; /api/docs/ lists them all. Addresses end with a slash."
     return _api_error(404, "not_found", message)

@@ -25,10 +25,14 @@ logconfig_dict = logs.configuration()
 control_socket_disable = True
 
 
-def _write_error(connection: Any, status: int, reason: str, _why: str) -> None:
+def _write_error(connection: Any, status: int, reason: str, why: str) -> None:
     """What can't be read as HTTP never reaches Django, and of an address that is too long nobody knows whether it is
     below /api/: all of it is answered in the API's shape, and in a sentence."""
-    code, message = ("server_error", reason) if status >= 500 else ("bad_request", f"{reason}: this can't be read.")
+    if status == 501:  # a coding of the body that gunicorn doesn't know: no fault of ours
+        status = 400
+    code, message = (
+        ("server_error", reason) if status >= 500 else ("bad_request", f"{reason}: {why or 'no HTTP'}"[:300])
+    )
     body = json.dumps({"error": {"code": code, "message": message}})
     head = f"HTTP/1.1 {status} {reason}\r\nConnection: close\r\nContent-Type: application/json\r\n"
     util.write_nonblock(connection, f"{head}Content-Length: {len(body)}\r\n\r\n{body}".encode())

@@ -84,6 +84,7 @@ SESSION_COOKIE_HTTPONLY = True
 SESSION_COOKIE_SAMESITE = CSRF_COOKIE_SAMESITE = "Lax"
 # `__Host-` makes browsers refuse such a cookie from a sibling domain or over http. It needs Secure, hence production.
 SESSION_COOKIE_NAME = "__Host-touchstone-session" if PRODUCTION else "touchstone-session"
+CSRF_FAILURE_VIEW = "config.errors.csrf_failure"
 CSRF_COOKIE_NAME = "__Host-touchstone-csrf" if PRODUCTION else "touchstone-csrf"
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = PRODUCTION
 BROWSER_COOKIE_NAME = "__Host-touchstone-browser" if PRODUCTION else "touchstone-browser"

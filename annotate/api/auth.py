@@ -11,6 +11,7 @@ from typing import Any
 
 import knox.auth
 from django.contrib.auth import SESSION_KEY
+from django.http import HttpRequest
 from django.utils import timezone
 from django.utils.translation import gettext as _
 from drf_spectacular.contrib.knox_auth_token import KnoxTokenScheme
@@ -30,6 +31,13 @@ def _of_deactivated_account(request: Request) -> bool:
     """Who was at work when it happened is told so: logging in, as after a session that ran out, won't help."""
     user_id = request._request.session.get(SESSION_KEY)  # noqa: SLF001
     return user_id is not None and User.objects.filter(pk=user_id, is_active=False).exists()
+
+
+def foreign_origin(request: HttpRequest | Request, reason: str) -> str:
+    """Where a request comes from, if that is Django's reason to refuse it, and not its token."""
+    if "checking failed" not in reason:
+        return ""
+    return (request.headers.get("Origin") or request.headers.get("Referer") or "unknown")[:80]
 
 
 class SessionAuthentication(authentication.SessionAuthentication):
@@ -54,7 +62,10 @@ class SessionAuthentication(authentication.SessionAuthentication):
             # may be read at all, and answer for its errors instead of for the missing token.
             super().enforce_csrf(request._request)  # type: ignore[arg-type]  # noqa: SLF001
         except PermissionDenied as error:
-            raise PermissionDenied("The request carries no valid CSRF token; reload the page.", code="csrf") from error
+            message = "The request carries no valid CSRF token; reload the page."
+            if origin := foreign_origin(request, str(error.detail)):
+                message = f"The request comes from another origin, “{origin}”. CSRF_TRUSTED_ORIGINS says which may."
+            raise PermissionDenied(message, code="csrf") from error
 
 
 class TokenAuthentication(knox.auth.TokenAuthentication):

@@ -17,10 +17,13 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 from rest_framework.views import exception_handler as drf_exception_handler
 
+from annotate.api.auth import TokenAuthentication
 from annotate.core.bodies import USUAL, Limit
 from annotate.core.errors import Invalid, Refusal
 from annotate.core.permissions import SCOPE_OF, OutOfScope, project_for, scopes_for
 from annotate.models import ApiToken, Project, Scope, User
+
+_NO_LOGIN = "Log in, or send a token: “Authorization: Token ts_…”."
 
 
 class StrictAPIView(APIView):
@@ -57,6 +60,9 @@ class StrictAPIView(APIView):
         if unknown:
             known = ", ".join(sorted(self.params)) or "none"
             raise Refusal("unknown_parameter", f"Unknown parameter “{unknown[0][:80]}”. Known here: {known}.")
+        for name, values in request.query_params.lists():
+            if len(values) > 1:
+                raise Refusal("duplicate_parameter", f"The parameter “{name}” comes twice.")
 
 
 class ProjectAPIView(StrictAPIView):
@@ -138,8 +144,11 @@ def exception_handler(error: Exception, context: dict[str, Any]) -> Response | N
         }
         response.status_code = 422
         return response
-    code = error.get_codes()
-    response.data = {"error": {"code": code if isinstance(code, str) else "invalid", "message": str(error.detail)}}
+    code, message = error.get_codes(), str(error.detail)
+    if isinstance(error, exceptions.NotAuthenticated):
+        takes_tokens = TokenAuthentication in context["view"].authentication_classes
+        message = _NO_LOGIN if takes_tokens else "Log in with a browser: tokens are not taken here."
+    response.data = {"error": {"code": code if isinstance(code, str) else "invalid", "message": message}}
     return response
 
 

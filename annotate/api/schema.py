@@ -24,7 +24,7 @@ from rest_framework.response import Response
 
 from annotate.api.auth import TokenAuthentication
 from annotate.api.bodies import json_body
-from annotate.api.serializers import Nothing, Page, Shape
+from annotate.api.serializers import Nothing, Page, Shape, whole_number
 from annotate.core.errors import Stale
 from annotate.core.permissions import ROLES_FOR
 from annotate.models.project import Role as RoleName
@@ -228,9 +228,24 @@ def answers(
     return decorate
 
 
+class _Pages(LimitOffsetPagination):
+    """What is no number is refused; REST framework takes the usual one instead."""
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+
+    def get_limit(self, request: Request) -> int:
+        asked = request.query_params.get("limit")
+        if asked is None:
+            return self.default_limit or self._most
+        return whole_number(asked, "limit", low=1, high=self._most)
+
+    def get_offset(self, request: Request) -> int:
+        return whole_number(request.query_params.get("offset", 0), "offset")
+
+
 def _page(found: Any, most: int, request: Request) -> dict[str, Any]:
-    pages = LimitOffsetPagination()
-    pages.max_limit = most
+    pages = _Pages(most)
     rows: list[Any] = pages.paginate_queryset(found, request) or []
     return {"results": rows, "count": pages.count, "next": pages.get_next_link(), "previous": pages.get_previous_link()}
 

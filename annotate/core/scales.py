@@ -10,7 +10,7 @@ from typing import Any, Protocol
 from django.utils.translation import gettext as _
 
 from annotate.core.errors import Invalid
-from annotate.core.texts import is_storable, same_words
+from annotate.core.texts import is_blank, is_storable, same_words
 
 MAX_TEXT = 20_000  # characters of a label that is free text
 
@@ -121,7 +121,7 @@ def _json_list(text: str) -> object:
 
 def _words(criterion: Scaled, value: object) -> str:
     # Not stripped: a browser that sends it again compares it with what it typed.
-    if not isinstance(value, str) or not is_storable(value) or not value.strip():
+    if not isinstance(value, str) or not is_storable(value) or is_blank(value):
         raise Invalid("bad_text", _("“%(key)s” must be text, and not empty.") % {"key": criterion.key})
     if len(value) > MAX_TEXT:
         raise Invalid(

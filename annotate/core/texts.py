@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import math
+import unicodedata
 from typing import Any
 
 from annotate.core.errors import Invalid
 
 MAX_DEPTH = 20
 MAX_COMMENT = 10_000  # characters of what a person writes beside a label, a decision or a flag
+
+_UNSEEN = frozenset(("Zs", "Zl", "Zp", "Cc", "Cf"))
 
 
 def is_storable(text: object) -> bool:
@@ -22,11 +25,16 @@ def is_storable(text: object) -> bool:
     return True
 
 
+def is_blank(text: str) -> bool:
+    """Whether there is nothing in it to see: blanks, controls, signs without width such as U+200B."""
+    return all(unicodedata.category(sign) in _UNSEEN for sign in text)
+
+
 def words_or_raise(text: object, refusal: Invalid, *, most: int = MAX_COMMENT) -> str:
     """The text without the blanks around it. Raises the refusal when nothing is left of it, when it is longer than
     `most` characters, and for what can't be stored as a text."""
     words = text.strip() if isinstance(text, str) and is_storable(text) else ""
-    if not words or len(words) > most:
+    if is_blank(words) or len(words) > most:
         raise refusal
     return words
 

@@ -14,6 +14,7 @@ from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import IO, Any
 
+from annotate.core.texts import is_blank
 from annotate.core.units import MAX_UNITS
 from annotate.files.fields import squeeze
 from annotate.files.problems import MAX_ID_CHARACTERS, MAX_VALUES, RowError
@@ -131,7 +132,7 @@ def words(value: object, field: str) -> str:
     """A text that says something."""
     if type(value) is not str:
         raise RowError("missing", "Is missing.", field=field) if value is None else wrong_type(field, "text", value)
-    if not value or value.isspace():
+    if is_blank(value):
         raise RowError("missing", "Is empty.", field=field)
     return value
 
@@ -225,7 +226,7 @@ def claims(value: object, field: str, answer: str, *, extras: bool) -> list[Clai
     texts: list[str] = []
     for index, item in enumerate(items):
         text = item.get("text") if type(item) is dict else item
-        if type(text) is not str or not text or text.isspace():
+        if type(text) is not str or is_blank(text):
             raise RowError("type", "A claim is a text or {text, start, end}.", field=f"{field}[{index}]", excerpt=item)
         texts.append(text)
     found: list[Claim] = []

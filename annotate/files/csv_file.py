@@ -72,6 +72,10 @@ class CsvReader(TextReader):
                     line,
                 )
                 continue
+            if cells[0].startswith("\ufeff"):
+                message = "Begins with a byte order mark, as where files were joined. Leave it out."
+                self._problems.add(RowError("encoding", message, excerpt=cells[0]), number, line)
+                continue
             try:
                 row = {name: unguard(cell) for name, cell in zip(self._header, cells, strict=True)}
                 for name, cell in row.items():
@@ -108,7 +112,8 @@ class CsvReader(TextReader):
         elif "expected after" in reason:
             message = 'A quote inside a quoted cell has to be doubled ("").'
         else:
-            message = f"Not CSV: {reason}."
+            # The one that is left: "new-line character seen in unquoted field".
+            message = "A carriage return stands alone in this row. End lines with a line feed, or quote the cell."
         return FileError("csv", message, row=row, line=line, excerpt=reason)
 
     def _lines(self) -> Iterator[str]:
@@ -125,7 +130,7 @@ class CsvReader(TextReader):
                 raise FileError(
                     "encoding",
                     f"Not UTF-8: byte {at} of the file is 0x{error.object[error.start]:02x}. Save the file as UTF-8.",
-                    line=self._line_now(),
+                    line=self._line_now() + error.object.count(b"\n", 0, error.start),
                     excerpt=error.object[max(0, error.start - 20) : error.start + 20],
                 ) from None
             offset += len(block)

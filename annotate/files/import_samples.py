@@ -23,6 +23,7 @@ import orjson
 from django.db.models import Model
 
 from annotate.core.rows import execute
+from annotate.core.texts import is_blank
 from annotate.core.units import MAX_UNITS
 from annotate.files import cells as values
 from annotate.files.cells import as_cells, structured
@@ -308,7 +309,7 @@ def _answer(row: dict[str, Any], plan: _Plan) -> str | None:
     """None where there is none. An empty text is refused: whether the system said nothing, or was not asked, can't be
     told from it (docs/decisions/0025-no-answer.md)."""
     value = _value(row, plan, "answer")
-    if type(value) is str and (not value or value.isspace()):
+    if type(value) is str and is_blank(value):
         said = "Is empty. Where there is no answer, leave it out or write null."
         raise RowError("missing", said, field=plan.column["answer"])
     return values.optional_text(value, plan.column.get("answer", "answer"))

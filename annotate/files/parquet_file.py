@@ -310,14 +310,28 @@ def _numbers(array: pa.Array) -> np.ndarray[Any, Any]:
     return np.frombuffer(array.buffers()[1], np.int64, len(array), 8 * array.offset)
 
 
+# What Python has no date for.
+_BEYOND = object()
+
+
 def _plain_values(column: pa.Array) -> list[Any]:
-    values: list[Any] = column.to_pylist()
+    try:
+        values: list[Any] = column.to_pylist()
+    except OverflowError:
+        values = [_value_of(scalar) for scalar in column]
     if pa.types.is_string(column.type):
         return values
     if pa.types.is_floating(column.type):
         # Data frames write a missing number as NaN.
         return [None if value is None or math.isnan(value) else value for value in values]
     return [_plain(value) for value in values]
+
+
+def _value_of(scalar: pa.Scalar) -> Any:
+    try:
+        return scalar.as_py()
+    except OverflowError:
+        return _BEYOND
 
 
 def _plain(value: Any) -> Any:
@@ -335,6 +349,8 @@ def _check(value: Any, field: str) -> None:
     """The same limits as for JSON. Raises RowError."""
     if isinstance(value, str):
         check_text(value, field)
+    elif value is _BEYOND:
+        raise RowError("number", "A date beyond the years 1 to 9999.", field=field)
     elif isinstance(value, float):
         if not math.isfinite(value):
             raise RowError("number", f"{value} is no finite number.", field=field, excerpt=str(value))

@@ -142,10 +142,19 @@ def refuse_foreign(head: bytes, *, nested: bool) -> None:
             raise FileError("format", f"This is {name}{within}; give JSONL, JSON, CSV (or these as .gz), or Parquet.")
 
 
+_WIDE = ("utf-16-le", "utf-16-be", "utf-32-le", "utf-32-be")
+
+
 def _refuse_utf16(head: bytes) -> None:
     marked = head.startswith((b"\xff\xfe", b"\xfe\xff"))
-    # Latin text in UTF-16 or UTF-32 has a zero in every second byte.
-    if marked or (len(head) >= 4 and head[:400].count(0) * 3 > len(head[:400])):
+    # Latin text in UTF-16 or UTF-32 has a zero in every second byte, and none once it is read so.
+    begin = head[: min(len(head), 400) // 4 * 4]
+    if not marked and begin.count(0) * 3 <= len(begin):
+        return
+    if not marked and all("\0" in begin.decode(name, "replace") for name in _WIDE):
         raise FileError(
-            "encoding", "This is UTF-16 or UTF-32 text (from byte 0 on); save the file as UTF-8.", row=1, line=1
+            "format", "This is no text, but something binary; give JSONL, JSON, CSV (or these as .gz), or Parquet."
         )
+    raise FileError(
+        "encoding", "This is UTF-16 or UTF-32 text (from byte 0 on); save the file as UTF-8.", row=1, line=1
+    )

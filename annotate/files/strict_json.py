@@ -105,12 +105,12 @@ def parse_document(raw: bytes, *, most: int = MAX_VALUES, what: str = "file") ->
 def parse_loosely(raw: bytes, *, most: int) -> Any:
     """A request as other parsers read it, within the same bounds: to see what it is about before an importer reads it
     strictly, and names the rows that are not as they should be. Raises RowError."""
-    return _loads(_text(raw, 0, most), "request", parse_int=float)
+    return _loads(_text(raw, 0, most, "request"), "request", parse_int=float)
 
 
 def _parse(raw: bytes, offset: int, what: str, most: int = MAX_VALUES) -> Any:
     return _loads(
-        _text(raw, offset, most),
+        _text(raw, offset, most, what),
         what,
         object_pairs_hook=_unique_keys,
         parse_int=_integer,
@@ -119,20 +119,21 @@ def _parse(raw: bytes, offset: int, what: str, most: int = MAX_VALUES) -> Any:
     )
 
 
-def _text(raw: bytes, offset: int, most: int) -> str:
-    text = decoded(raw, offset)
+def _text(raw: bytes, offset: int, most: int, what: str) -> str:
+    text = decoded(raw, offset, what)
     _check_shape(text, most)
     return text
 
 
-def decoded(raw: bytes, offset: int) -> str:
-    """offset: where `raw` begins in the file. Raises RowError."""
+def decoded(raw: bytes, offset: int, what: str = "file") -> str:
+    """offset: where `raw` begins in the file, or in the request. Raises RowError."""
     try:
         return raw.decode("utf-8")
     except UnicodeDecodeError as error:
+        what, instead = ("request", "Send") if what == "request" else ("file", "Save the file as")
         raise RowError(
             "encoding",
-            f"Not UTF-8: byte {offset + error.start} of the file is 0x{raw[error.start]:02x}. Save the file as UTF-8.",
+            f"Not UTF-8: byte {offset + error.start} of the {what} is 0x{raw[error.start]:02x}. {instead} UTF-8.",
             excerpt=raw[max(0, error.start - 20) : error.start + 20],
         ) from None
 
@@ -143,7 +144,7 @@ def _loads(text: str, what: str, **hooks: Any) -> Any:
     except json.JSONDecodeError as error:
         raise RowError(
             "json",
-            f"Not JSON: {error.msg} at character {error.pos + 1} of this {what}.",
+            f"Not JSON: {error.msg.removesuffix(' at')} at character {error.pos + 1} of this {what}.",
             excerpt=text[max(0, error.pos - 30) :],
         ) from None
 

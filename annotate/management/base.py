@@ -2,11 +2,30 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any, ClassVar, NoReturn
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
+from annotate.core.bodies import MIB, USUAL
 from annotate.core.errors import Refusal, StorageError
+from annotate.files.problems import RowError
+from annotate.files.strict_json import parse_document
+
+
+def described_in(path: Path) -> Any:
+    """What the JSON of a file describes: a project, a judge, an experiment. Raises CommandError."""
+    try:
+        with path.open("rb") as file:
+            raw = file.read(USUAL + 1)
+        if len(raw) > USUAL:
+            raise CommandError(f"{path}: larger than {USUAL // MIB} MiB.")
+        return parse_document(raw)
+    except OSError as error:
+        raise CommandError(f"{path}: {error.strerror}.") from error
+    except RowError as error:
+        where = f"{error.field}: " if error.field else ""
+        raise CommandError(f"{path}: {where}{error.message}") from error
 
 
 class OneLineParser(CommandParser):

@@ -48,7 +48,9 @@ class ImportCommand(OneLineCommand):
         if file.is_dir():
             raise CommandError(f"{file} is a folder. Give a file name.")
         if not file.is_file():
-            raise CommandError(f"File {file} not found.")
+            raise CommandError(
+                f"{file} is a pipe or a device. Give a file name." if file.exists() else f"File {file} not found."
+            )
         job = import_file(
             project=project,
             user=None,

@@ -109,9 +109,10 @@ class Archive:
         with suppress(tarfile.ReadError):
             for one in self._tar:
                 found.append(one)  # noqa: PERF402 - what came before the error counts
-        if found[0].name != MARK:
+        first = found[0].name if found else ""
+        if first != MARK:
             raise CommandError(
-                f"{self._path} is no backup that this version reads: it begins with “{found[0].name}”, not “{MARK}”."
+                f"{self._path} is no backup that this version reads: it begins with “{first}”, not “{MARK}”."
             )
         last = found[-1]
         end = _end_of(last)
@@ -123,7 +124,11 @@ class Archive:
         written = self._read(self._members[MANIFEST]) if MANIFEST in self._members else b""
         if hashlib.sha256(written).hexdigest() != self._read(self._members[SEAL]).decode(errors="replace"):
             self._refuse(f"{MANIFEST} was altered")
-        manifest: Manifest = json.loads(written)
+        try:
+            manifest: Manifest = json.loads(written)
+            _ = manifest["tables"].items(), manifest["files"].items()
+        except (ValueError, RecursionError, TypeError, KeyError, AttributeError):
+            self._refuse(f"{MANIFEST} is none")
         return manifest
 
     def check(self) -> None:

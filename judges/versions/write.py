@@ -11,7 +11,7 @@ from django.db.models import Max
 from django.utils.translation import gettext as _
 
 from annotate.core.errors import Conflict, Invalid
-from annotate.core.texts import check_json, is_storable
+from annotate.core.texts import check_json, is_blank, is_storable
 from annotate.core.trail import note
 from annotate.models import Project, User
 from judges.core.scores_read import version_named
@@ -312,7 +312,7 @@ def _endpoint(project: Project, name: Any, is_needed: bool) -> Endpoint | None:
 
 
 def _name(name: Any) -> str:
-    if not isinstance(name, str) or not name.strip() or len(name) > MAX_NAME or not is_storable(name):
+    if not isinstance(name, str) or is_blank(name) or len(name) > MAX_NAME or not is_storable(name):
         raise _bad("name", _("must be text of 1 to %(most)d characters.") % {"most": MAX_NAME})
     return name.strip()
 

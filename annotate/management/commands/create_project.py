@@ -8,9 +8,7 @@ from typing import Any
 
 from django.core.management.base import CommandError
 
-from annotate.files.problems import RowError
-from annotate.files.strict_json import parse_document
-from annotate.management.base import OneLineCommand
+from annotate.management.base import OneLineCommand, described_in
 from annotate.models import User
 from annotate.models.project import Role
 from annotate.projects.write import create_project
@@ -25,13 +23,7 @@ class Command(OneLineCommand):
         parser.add_argument("--admin", metavar="USERNAME", help="an account that becomes the project's admin")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        path: Path = options["file"]
-        try:
-            spec = parse_document(path.read_bytes())
-        except OSError as error:
-            raise CommandError(f"{path}: {error.strerror}.") from error
-        except RowError as error:
-            raise CommandError(f"{path}: {error.message}") from error
+        spec = described_in(options["file"])
         admin = None
         if options["admin"]:
             admin = User.objects.filter(username=options["admin"], is_active=True).first()

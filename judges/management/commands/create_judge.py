@@ -6,11 +6,7 @@ from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import CommandError
-
-from annotate.files.problems import RowError
-from annotate.files.strict_json import parse_document
-from annotate.management.base import OneLineCommand
+from annotate.management.base import OneLineCommand, described_in
 from annotate.projects.read import project_named
 from judges.core.scores_read import current_version
 from judges.versions.specs import Made, judge_from_spec
@@ -24,13 +20,7 @@ class Command(OneLineCommand):
         parser.add_argument("--file", required=True, type=Path, help="judge.json")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        path: Path = options["file"]
-        try:
-            spec = parse_document(path.read_bytes())
-        except OSError as error:
-            raise CommandError(f"{path}: {error.strerror}.") from error
-        except RowError as error:
-            raise CommandError(f"{path}: {error.message}") from error
+        spec = described_in(options["file"])
         self.stdout.write(_said(judge_from_spec(project=project_named(options["slug"]), spec=spec)))
 
 

@@ -5,11 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import CommandError, CommandParser
+from django.core.management.base import CommandParser
 
-from annotate.files.problems import RowError
-from annotate.files.strict_json import parse_document
-from annotate.management.base import OneLineCommand
+from annotate.management.base import OneLineCommand, described_in
 from annotate.projects.read import project_named
 from systems.experiments.write import create_experiment
 
@@ -26,13 +24,7 @@ class Command(OneLineCommand):
         parser.add_argument("--file", required=True, type=Path, help="experiment.json")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        path: Path = options["file"]
-        try:
-            said = parse_document(path.read_bytes())
-        except OSError as error:
-            raise CommandError(f"{path}: {error.strerror}.") from error
-        except RowError as error:
-            raise CommandError(f"{path}: {error.message}") from error
+        said = described_in(options["file"])
         done = create_experiment(actor=None, project=project_named(options["slug"]), name=options["name"], said=said)
         rule = done.rule
         decides = f"rule {rule.number}: {rule.primary} decides, {rule.labels_before} answers were labelled before"
