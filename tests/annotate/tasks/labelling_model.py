@@ -5,11 +5,15 @@ from __future__ import annotations
 
 import uuid
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from django.http import Http404
+
 from annotate.batches.read import batch_annotators, batch_criteria
+from annotate.core.errors import Refusal
+from annotate.core.permissions import MembershipEnded
 from annotate.models import Batch, BatchSample, Label, LabelEvent, Project, Task, User, Verdict
 from annotate.models.label import VerdictEvent
 from annotate.tasks.label_changes import LabelChange
@@ -297,3 +301,15 @@ class Model:
 
 def said_in(change: LabelChange) -> Said:
     return change.said.value, change.said.cant_tell, change.said.comment
+
+
+def answer_of(call: Callable[[], Any]) -> tuple[str, Any]:
+    """An empty code with the reply, or the refusal's code with the refusal."""
+    try:
+        return "", call()
+    except Http404:
+        return "not_found", None
+    except MembershipEnded as ended:
+        return ended.code, None
+    except Refusal as refusal:
+        return refusal.code, refusal

@@ -11,7 +11,6 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from django.http import Http404
 from django.utils import timezone
 from hypothesis import Phase, settings
 from hypothesis import strategies as st
@@ -25,8 +24,7 @@ from annotate.batches.steps import (
     resume_batch,
     start_adjudication,
 )
-from annotate.core.errors import Refusal, Stale
-from annotate.core.permissions import MembershipEnded
+from annotate.core.errors import Stale
 from annotate.members.write import deactivate_member, reactivate_member
 from annotate.models import Task, User, Verdict
 from annotate.projects.write import create_project, set_member
@@ -36,7 +34,7 @@ from annotate.tasks.task_queue import take_task
 from annotate.tasks.write import hand_on_tasks, reassign_tasks, release_task, reopen_task, return_task
 from annotate.verdicts.adjudication import approve, decide
 from tests.annotate.factories import GRADE, TRISTATE, make_batch, make_sample
-from tests.annotate.tasks.labelling_model import OPEN, REQUIRED, Model, Seat
+from tests.annotate.tasks.labelling_model import OPEN, REQUIRED, Model, Seat, answer_of
 
 STEPS_EACH = 30
 STEPS = int(os.environ.get("STEPS", "600"))
@@ -130,7 +128,7 @@ class Labelling(RuleBasedStateMachine):
 
     def _save(self, user: User, task: int, changes: Sequence[LabelChange]) -> None:
         expected = self.model.answer(user.pk, task, changes)
-        code, reply = _answer(lambda: save_labels(actor=user, task_id=task, changes=changes))
+        code, reply = answer_of(lambda: save_labels(actor=user, task_id=task, changes=changes))
         assert code == expected
         if code == "":
             new = any(one.key not in self.model.keys for one in changes)
@@ -168,7 +166,7 @@ class Labelling(RuleBasedStateMachine):
     def _finish(self, person: str, task: int, changes: Sequence[LabelChange]) -> None:
         user = self.users[person]
         expected = self.model.answer(user.pk, task, changes, finish="submitted")
-        code, _reply = _answer(lambda: submit_task(actor=user, task_id=task, changes=changes))
+        code, _reply = answer_of(lambda: submit_task(actor=user, task_id=task, changes=changes))
         assert code == expected
         if code == "":
             self.model.save(task, changes)
@@ -201,7 +199,7 @@ class Labelling(RuleBasedStateMachine):
             return
         user = self.users[person]
         expected = self.model.answer(user.pk, pk, [], finish="skipped")
-        code, _reply = _answer(lambda: skip_task(actor=user, task_id=pk, reason="Unclear."))
+        code, _reply = answer_of(lambda: skip_task(actor=user, task_id=pk, reason="Unclear."))
         assert code == expected
         self.model.refresh()
         assert code or self.model.seats[pk].status == "skipped"
@@ -212,7 +210,7 @@ class Labelling(RuleBasedStateMachine):
         if pk is None:
             return
         before = self.model.seats[pk]
-        code, _reply = _answer(lambda: reopen_task(actor=self.users[person], task_id=pk))
+        code, _reply = answer_of(lambda: reopen_task(actor=self.users[person], task_id=pk))
         self.model.refresh()
         if code:
             assert self.model.seats[pk] == before
@@ -246,7 +244,7 @@ class Labelling(RuleBasedStateMachine):
             )
             fresh = now.revision == given["expected_revision"]
             expected = "still_to_label" if blind else "" if fresh or repeated else "stale"
-            code, reply = _answer(lambda: decide(reviewer=user, **given))
+            code, reply = answer_of(lambda: decide(reviewer=user, **given))
             assert code == expected
             if code == "" and fresh:
                 self.model.decided[verdict.pk] = (reply.revision, chosen)
@@ -258,7 +256,7 @@ class Labelling(RuleBasedStateMachine):
         if verdict is None:
             return
         user, revision = self.users[reviewer], verdict.revision
-        code, _reply = _answer(
+        code, _reply = answer_of(
             lambda: approve(reviewer=user, project=self.project, verdict_id=verdict.pk, expected_revision=revision)
         )
         if self.model.still_to_label(user.pk, verdict.sample_id):
@@ -307,7 +305,7 @@ class Labelling(RuleBasedStateMachine):
     @rule(batch=which, step=st.sampled_from(list(STEPS_OF_A_BATCH)))
     def step(self, batch: int, step: str) -> None:
         one = self.batches[batch % len(self.batches)]
-        code, _reply = _answer(lambda: STEPS_OF_A_BATCH[step](batch=one, actor=self.users["alice"]))
+        code, _reply = answer_of(lambda: STEPS_OF_A_BATCH[step](batch=one, actor=self.users["alice"]))
         assert code in ("", "wrong_state")
         self.model.refresh()
 
@@ -318,7 +316,7 @@ class Labelling(RuleBasedStateMachine):
         self._add_sample()
         chosen = {"method": "list", "samples": [f"s{self.samples}"]}
         one = self.batches[batch % len(self.batches)]
-        _answer(lambda: extend_batch(actor=self.users["alice"], batch=one, selection=chosen))
+        answer_of(lambda: extend_batch(actor=self.users["alice"], batch=one, selection=chosen))
         self.model.refresh()
 
     @rule(strategy=st.sampled_from(["pull", "balanced"]))
@@ -333,7 +331,7 @@ class Labelling(RuleBasedStateMachine):
     def _move(self, task: int, call: Callable[[int], Any]) -> None:
         before = self.model.seats
         pk = list(before)[task % len(before)]
-        code, _reply = _answer(lambda: call(pk))
+        code, _reply = answer_of(lambda: call(pk))
         self.model.refresh()
         if code:
             assert self.model.seats == before
@@ -378,18 +376,6 @@ class Labelling(RuleBasedStateMachine):
         expected = self.model.seats
         self.model.refresh()
         assert self.model.seats == expected
-
-
-def _answer(call: Callable[[], Any]) -> tuple[str, Any]:
-    """An empty code with the reply, or the refusal's code with the refusal."""
-    try:
-        return "", call()
-    except Http404:
-        return "not_found", None
-    except MembershipEnded as ended:
-        return ended.code, None
-    except Refusal as refusal:
-        return refusal.code, refusal
 
 
 @pytest.mark.django_db(transaction=True)
