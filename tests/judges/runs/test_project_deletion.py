@@ -33,6 +33,7 @@ from annotate.models import (
     Release,
     Sample,
     SavedView,
+    UploadPart,
     User,
     Verdict,
     VerdictEvent,
@@ -88,7 +89,8 @@ def _more(project: Project, place: dict[str, Any]) -> None:
     create_reset(actor=admin, project=project, user=User.objects.get(username=place["username"]))
     DeclaredDraw.objects.create(project=project, key="k", how="all", labelled=1, declared_at=timezone.now())
     SavedView.objects.create(project=project, owner=admin, name="v", conditions={"q": "a"}, is_shared=True)
-    for made in (project.imports.get(), project.releases.get()):
+    part = UploadPart.objects.create(job=project.imports.get(status="arriving"), start=0)
+    for made in (part, project.imports.get(status="failed"), project.releases.get()):
         if not made.stored_as:
             made.stored_as = f"imports/{uuid.uuid4()}"
             made.save(update_fields=["stored_as"])
@@ -119,8 +121,10 @@ def test_all_data_are_gone_and_nothing_else(both: Both) -> None:
             world.project = world.other
             world.alice = world.dora
             archive_project(actor=world.dora, project=world.project)
-        own = {made.stored_as.partition("/")[2] for made in (*ImportJob.objects.filter(project=world.project),
-               *Release.objects.filter(project=world.project))}  # fmt: skip
+        jobs = ImportJob.objects.filter(project=world.project)
+        made = (*jobs.filter(received=None), *UploadPart.objects.filter(job__in=jobs))
+        stored = (*made, *Release.objects.filter(project=world.project))
+        own = {one.stored_as.partition("/")[2] for one in stored}
         tables = [table for table in tables_of_projects() if table._meta.db_table not in OUTSIDE]
         before, kept = rows(), files()
         assert own
