@@ -5,10 +5,11 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from contextvars import ContextVar
 
 from django.conf import settings
-from django.db import OperationalError, connection
+from django.db import Error, OperationalError, connection
 from django.utils.translation import gettext as _
 
 from annotate.core.errors import Conflict
@@ -79,16 +80,29 @@ def held(job_id: uuid.UUID) -> Iterator[bool]:
                 cursor.execute("SELECT pg_advisory_unlock(%s)", [lock_key(job_id)])
 
 
+# The jobs that this thread holds by a transaction.
+_ours: ContextVar[frozenset[uuid.UUID]] = ContextVar("_ours", default=frozenset())
+
+
 @contextmanager
 def _held_by_transaction(job_id: uuid.UUID) -> Iterator[bool]:
+    """Within itself it is ours again, as a lock of a session is."""
+    before = _ours.get()
+    if job_id in before:
+        yield True
+        return
     own = connection.copy()
     try:
         own.set_autocommit(False)
         with own.cursor() as cursor:
             cursor.execute("SELECT pg_try_advisory_xact_lock(%s)", [lock_key(job_id)])
             (is_ours,) = cursor.fetchone()
+        _ours.set(before | {job_id} if is_ours else before)
         yield is_ours
     finally:
+        _ours.set(before)
+        with suppress(Error):  # of a session that is gone; the server ends a closed one only later
+            own.rollback()
         own.close()
 
 

@@ -8,11 +8,15 @@ import uuid
 from typing import Any
 
 import pytest
+from django.core.files.base import ContentFile
 from django.db import connection, transaction
 
+from annotate.core.advisory import held, is_held
 from annotate.core.rows import fetch_all
-from annotate.files.import_queue import held, is_held
+from annotate.files.import_jobs import create_job, start
+from annotate.models import Project
 from config import waits
+from tests.annotate.factories import concurrently
 from tests.conftest import ROOT
 from tests.processes import environment
 
@@ -26,10 +30,22 @@ def _pooled(settings: Any) -> None:
 
 def test_an_import_is_held_without_a_lock_of_the_session() -> None:
     job = uuid.uuid4()
-    with held(job) as is_ours, held(job) as is_theirs:
-        assert (is_ours, is_theirs, is_held(job)) == (True, False, True)
+    with held(job) as is_ours, held(job) as is_still_ours:
+        assert (is_ours, is_still_ours, is_held(job)) == (True, True, True)
+        assert concurrently(lambda: _try(job)) == [False]
         assert not fetch_all("SELECT 1 FROM pg_locks WHERE locktype = 'advisory' AND pid = pg_backend_pid()")
     assert not is_held(job)
+
+
+def _try(job: uuid.UUID) -> bool:
+    with held(job) as is_theirs:
+        return is_theirs
+
+
+def test_what_web_reads_itself_is_imported_at_once() -> None:
+    project = Project.objects.create(slug="p", name="P")
+    upload = ContentFile(b'{"id": "a", "question": "q", "answer": "x"}\n', "a.jsonl")
+    assert start(create_job(project=project, user=None, kind="samples", upload=upload)).status == "done"
 
 
 def test_rows_are_read_on_the_server_only_within_a_transaction() -> None:
