@@ -22,6 +22,7 @@ from django.core.files import File
 from django.core.files.storage import default_storage
 from django.db import transaction
 from django.utils import timezone
+from django.utils.translation import gettext as _
 
 from annotate.core.errors import Conflict
 from annotate.models import LeftFile
@@ -54,7 +55,7 @@ def kept(name: str, content: File) -> Iterator[None]:
         with transaction.atomic():
             yield
             if not LeftFile.objects.filter(pk=left.pk).delete()[0]:
-                raise Conflict("file_gone", f"{name} took longer than a day to store.")
+                raise Conflict("file_gone", _("Storing the file took longer than a day. Try again."))
     except BaseException:
         _remove_now(left.pk)
         raise

@@ -72,9 +72,13 @@ def take_part(*, job: ImportJob, offset: int, stream: IO[bytes], checksum: tuple
             job = ImportJob.objects.select_for_update().get(pk=job.pk)
             _require_next(job, offset)
             if offset + length > job.size:
-                raise TooLarge("more_than_announced", f"More than the {job.size:,} bytes that were announced.")
+                raise TooLarge(
+                    "more_than_announced", f"Upload-Length: more than the {job.size:,} bytes that were announced."
+                )
             if job.parts.count() >= MOST_PARTS:
-                raise Conflict("too_many_parts", f"A file comes in {MOST_PARTS:,} parts at most; send larger ones.")
+                raise Conflict(
+                    "too_many_parts", f"Upload-Offset: a file comes in {MOST_PARTS:,} parts at most; send larger ones."
+                )
             UploadPart.objects.create(job=job, start=offset, stored_as=name)
             job.received, job.expires_at = offset + length, _later()
             if job.received == job.size:
@@ -105,7 +109,7 @@ def _require_next(job: ImportJob, offset: int) -> None:
 
 def _require_unfinished(job: ImportJob) -> None:
     if job.status != ImportStatus.ARRIVING:
-        raise Conflict("whole", "Nothing more of this file is missing.", received=job.received)
+        raise Conflict("whole", "Upload-Offset: nothing more of this file is missing.", received=job.received)
     if job.expires_at is not None and job.expires_at < timezone.now():
         raise Gone("expired", "This upload expired. Begin it again.")
 

@@ -52,7 +52,7 @@ _PROGRAMS = (
     "judges/certificates/apply.py",
 )
 # So is what begins with a field of the request, or with its place in a file: “filters: …”, f"{where}.options: …".
-_FIELD = re.compile(r"^(?:f?['\"])?(?:[a-z_]+|\{where\}[\w.{}]*|\{\w+\}): ")
+_FIELD = re.compile(r"^(?:f?['\"])?(?:[a-z_]+|[A-Z][a-z]+(?:-[A-Z][a-z]+)+|\{where\}[\w.{}]*|\{\w+\}): ")
 
 
 def unmarked() -> list[str]:

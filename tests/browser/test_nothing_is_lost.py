@@ -193,7 +193,8 @@ def test_a_task_that_was_finished_does_not_come_back(
 
     submissions: list[Route] = []
     page.route("**/submit/", lambda route: submissions.append(route))  # noqa: PLW0108 - Playwright takes no method of a list
-    finish_one()
+    with page.expect_request("**/submit/"):
+        finish_one()
     press(page, "1", "2", "Enter")  # nothing is held, so the page waits for what comes with the reply
     page.wait_for_selector('html[data-stage="loading"]')
     page.route("**/work/", lambda route: late.append((route, route.fetch())), times=1)

@@ -60,10 +60,10 @@ def test_there_are_no_default_secrets(root: Path) -> None:
 
 
 def test_every_variable_is_a_setting(compose: dict[str, Any], root: Path) -> None:
-    documented = set(re.findall(r"^\| `([A-Z_]+)` \|", (root / "docs" / "settings.md").read_text(), re.MULTILINE))
+    documented = set(re.findall(r"^\| `([A-Z0-9_]+)` \|", (root / "docs" / "settings.md").read_text(), re.MULTILINE))
     for name in ("migrate", "web", "worker"):
         assert set(compose["services"][name]["environment"]) <= documented
-    interpolated = set(re.findall(r"\$\{([A-Z_]+)", (root / "docker-compose.yml").read_text()))
+    interpolated = set(re.findall(r"\$\{([A-Z0-9_]+)", (root / "docker-compose.yml").read_text()))
     assert interpolated - documented == {"POSTGRES_PASSWORD"}
 
 

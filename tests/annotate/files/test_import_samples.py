@@ -19,6 +19,7 @@ from django.core.management import CommandError, call_command
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from annotate.core.texts import is_blank
 from annotate.files.cells import guard, unguard
 from annotate.files.import_engine import preview, run
 from annotate.models import Project, Sample
@@ -261,14 +262,14 @@ def test_ids_made_from_content_are_stable(project: Project, write: Write) -> Non
 
 
 _text = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), min_size=1).filter(
-    lambda t: not t.isspace()
+    lambda text: not is_blank(text)
 )
 _nasty = st.sampled_from(
     ["\\N", "\\.", "a\\", "\t", "\r\n", "\r", "\n", "\u2028\u2029\x85", "=1+1", "'=1", "''-", "-1", "@x", "+", "\t=", '"', '""',
      ",", ";", "[", "{}", "\ufeff", "e\u0301é", "😀字", "\u202eabc", "\u200b", "</script>", "\x01\x1f\x7f", " x ", "null", "\\u0000"]
 )  # fmt: skip
 _nasty_text = (
-    st.lists(st.one_of(_nasty, _text), min_size=1, max_size=4).map("".join).filter(lambda text: not text.isspace())
+    st.lists(st.one_of(_nasty, _text), min_size=1, max_size=4).map("".join).filter(lambda text: not is_blank(text))
 )
 
 
