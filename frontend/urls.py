@@ -3,7 +3,7 @@
 from django.contrib.auth.views import LogoutView
 from django.urls import include, path
 
-from frontend.account import notices, second_factor, single_sign_on
+from frontend.account import notices, personal_data, second_factor, single_sign_on
 from frontend.account import views as account
 from frontend.account.log_in import LogIn
 from frontend.adjudicate import dispute, disputes
@@ -252,6 +252,7 @@ urlpatterns = [
     path("notices/", notices.show, name="notices"),
     path("account/", account.account, name="account"),
     path("account/email/", account.change_email, name="account-email"),
+    path("account/data/", personal_data.download, name="account-data"),
     path("account/keys/", account.keys, name="keys"),
     path("account/password/", account.ChangePassword.as_view(), name="password"),
     path("account/second-factor/", second_factor.show, name="second-factor"),
@@ -260,5 +261,6 @@ urlpatterns = [
     path("account/second-factor/off/", second_factor.off, name="second-factor-off"),
     path("account/tokens/", account.new_token, name="token-new"),
     path("account/tokens/<str:token_id>/revoke/", account.revoke_token, name="token-revoke"),
+    path("accounts/<str:username>/delete/", personal_data.delete, name="account-delete"),
     path("p/<slug:slug>/", include(project_patterns)),
 ]

@@ -16,7 +16,7 @@ from annotate.files.cells import wrong_type
 from annotate.files.fields import IGNORE, Fields
 from annotate.files.import_engine import Importing
 from annotate.files.problems import Attempts, RowError
-from annotate.models import Criterion, Membership, Project, Rater, Sample
+from annotate.models import Criterion, DeletedAccount, Membership, Project, Rater, Sample
 from annotate.models.sample import ClaimsSource
 
 # Small, as every sample of a file may be in it.
@@ -189,13 +189,15 @@ class RaterLookup:
         self._rater_of_user = dict(
             Rater.objects.filter(project=project, user__isnull=False).values_list("user_id", "pk")
         )
+        former = DeletedAccount.objects.filter(user__raters__project=project).values_list("user_id", "former")
+        self._deleted = {one: user_id for user_id, digests in former for one in digests}
         self.created = 0
 
     def id_of(self, name: str) -> int:
-        """The rater of that name, made if there is none."""
+        """The rater of that name, also of before their account was deleted; made if there is none."""
         rater_id = self._ids.get(name)
         if rater_id is None:
-            user_id = self._members.get(name)
+            user_id = self._members.get(name) or self._deleted.get(DeletedAccount.digest(name))
             rater_id = self._rater_of_user.get(user_id) if user_id is not None else None
             if rater_id is None:
                 rater_id = Rater.objects.create(project=self._project, name=name, user_id=user_id).pk

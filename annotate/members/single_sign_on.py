@@ -137,6 +137,8 @@ def _new_account(visitor: _Visitor) -> User:
             email=visitor.email if visitor.is_verified else "",
         )
         user.set_unusable_password()
+        if user.has_former_name():
+            continue
         try:
             with transaction.atomic():
                 user.save()

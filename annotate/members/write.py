@@ -20,7 +20,7 @@ from annotate.core.rows import first_or_raise
 from annotate.core.secret_links import digest, new_token
 from annotate.core.texts import is_storable
 from annotate.core.trail import note
-from annotate.models import Invite, Membership, Project, User
+from annotate.models import DeletedAccount, Invite, Membership, Project, User
 from annotate.models.project import Role
 from annotate.projects.read import open_invites
 from annotate.projects.write import keep_an_admin, set_member
@@ -92,10 +92,13 @@ def deactivate_member(
 
 
 def reactivate_member(*, actor: User | None, project: Project, user: User) -> Membership:
-    """The person is back, with role and tags of before. Tasks that were handed on stay where they are."""
+    """The person is back, with role and tags of before. Tasks that were handed on stay where they are. Raises Conflict
+    where their account was deleted."""
     with transaction.atomic():
         member = _locked(project, user)
         if not member.is_active:
+            if DeletedAccount.objects.filter(user=user).exists():
+                raise Conflict("deleted_already", _("This account is deleted already."))
             member.is_active = True
             member.save(update_fields=["is_active"])
             note(actor=actor, action="member.reactivated", subject=user.username, project=project)

@@ -1,4 +1,12 @@
-from annotate.models.account import ApiToken, Attempts, Identity, PasswordReset, Scope, SecondFactor
+from annotate.models.account import (
+    ApiToken,
+    Attempts,
+    DeletedAccount,
+    Identity,
+    PasswordReset,
+    Scope,
+    SecondFactor,
+)
 from annotate.models.audit import AuditSchedule, ScheduledAudit
 from annotate.models.batch import Batch, BatchCriterion, BatchSample, DeclaredDraw, ProposedValues, Task
 from annotate.models.guideline import GuidelineImage, GuidelineVersion
@@ -24,6 +32,7 @@ __all__ = [
     "ClaimEdit",
     "Criterion",
     "DeclaredDraw",
+    "DeletedAccount",
     "Flag",
     "GoldAnswer",
     "GuidelineImage",

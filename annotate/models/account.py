@@ -1,5 +1,7 @@
 """What an account has besides itself: tokens for programs, a link to reset its password, its identity at an OpenID
-Connect provider, its second factor; and how many wrong passwords were tried for it lately."""
+Connect provider, its second factor; how many wrong passwords were tried for it lately; and that it was deleted."""
+
+import hashlib
 
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
@@ -106,3 +108,23 @@ class Attempts(models.Model):
 
     def __str__(self) -> str:
         return f"attempts until {self.until:%H:%M:%S}"
+
+
+class DeletedAccount(models.Model):
+    """An account whose person is gone: what they said stays, under the pseudonym that is its user name now.
+
+    former: digests of its user name and address of before. The name isn't given again, and where texts that can't
+    change have one of them, pages show the pseudonym (annotate.core.former_names).
+    """
+
+    user = models.OneToOneField("annotate.User", on_delete=models.PROTECT, related_name="deleted_account")
+    former = ArrayField(models.CharField(max_length=64))
+    deleted_at = models.DateTimeField(auto_now_add=True)
+
+    def __str__(self) -> str:
+        return f"deleted account {self.user_id}"
+
+    @staticmethod
+    def digest(name: str) -> str:
+        """It guards no secret: the name stands in entries of the trail, and is found there by this."""
+        return hashlib.sha256(name.encode()).hexdigest()

@@ -8,13 +8,14 @@ from typing import Any
 from django.contrib.auth.hashers import check_password, make_password
 from django.contrib.auth.models import AbstractUser
 from django.contrib.postgres.fields import ArrayField
+from django.core.exceptions import ValidationError
 from django.db import models, transaction
 from django.db.models import Q
 from django.db.models.functions import Now
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import pgettext_lazy
 
-from annotate.models.account import PasswordReset
+from annotate.models.account import DeletedAccount, PasswordReset
 
 
 class Project(models.Model):
@@ -156,6 +157,15 @@ class User(AbstractUser):  # type: ignore[django-manager-missing]  # of tokens: 
     @property
     def name(self) -> str:
         return self.display_name or self.username
+
+    def clean(self) -> None:
+        """The name of a deleted account is nobody else's: entries of the trail and released files still have it."""
+        super().clean()
+        if self.has_former_name():
+            raise ValidationError({"username": self.unique_error_message(User, ("username",))})
+
+    def has_former_name(self) -> bool:
+        return DeletedAccount.objects.filter(former__contains=[DeletedAccount.digest(self.username)]).exists()
 
     def check_password(self, raw_password: str | None) -> bool:
         """Django's own, but a hash that is brought up to date takes only the place of the one that was checked: not of

@@ -22,6 +22,7 @@ from django.utils.translation import gettext as _
 
 from annotate.core.blindness import Reader, may_know_names, samples_still_to_label, still_to_label, why_held_back
 from annotate.core.errors import Invalid
+from annotate.core.former_names import present_names
 from annotate.core.rows import fetch_all, first_or_raise
 from annotate.models import (
     AuditEntry,
@@ -238,8 +239,38 @@ def _held_back(row: Happening) -> Happening:
 
 
 def _entries(ids: list[int]) -> list[Happening]:
-    rows = AuditEntry.objects.filter(pk__in=ids).select_related("actor")
-    return [Happening(row.created_at, "entry", row.pk, row.actor, row.action, row.subject, row.details) for row in rows]
+    rows = list(AuditEntry.objects.filter(pk__in=ids).select_related("actor"))
+    present = present_names({name for row in rows for name in _named(row)})
+
+    def subject(row: AuditEntry) -> str:
+        return present.get(row.subject, row.subject) if row.action.startswith(_ABOUT_PEOPLE) else row.subject
+
+    def details(row: AuditEntry) -> dict[str, Any]:
+        return {key: _present(value, present) if key in _PEOPLE else value for key, value in row.details.items()}
+
+    return [
+        Happening(row.created_at, "entry", row.pk, row.actor, row.action, subject(row), details(row)) for row in rows
+    ]
+
+
+# Where entries name people by their user names, or addresses, of then: of these actions the subject, and these details.
+# What was written stays; of an account that was deleted since, readers see the pseudonym (decision 67).
+_ABOUT_PEOPLE = ("account.", "member.", "tasks.handed_on")
+_PEOPLE = ("email", "of", "people", "to", "user")
+
+
+def _named(row: AuditEntry) -> Iterator[str]:
+    if row.action.startswith(_ABOUT_PEOPLE):
+        yield row.subject
+    for key in _PEOPLE:
+        value = row.details.get(key)
+        yield from (one for one in (value if isinstance(value, list) else [value]) if isinstance(one, str))
+
+
+def _present(value: Any, present: Mapping[str, str]) -> Any:
+    if isinstance(value, list):
+        return [_present(one, present) for one in value]
+    return present.get(value, value) if isinstance(value, str) else value
 
 
 def _claims(ids: list[int]) -> list[Happening]:

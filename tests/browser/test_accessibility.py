@@ -261,6 +261,9 @@ PAGES = [
     ("alma", "/p/demo/manage/"),
     ("alma", "/p/demo/members/"),
     ("alma", "/p/demo/members/ana/deactivate/"),
+    ("root", "/p/demo/members/"),
+    ("root", "/accounts/ana/delete/"),
+    ("root", "/accounts/root/delete/"),
     (" stan", "/invite/{invited}/"),
     ("", "/invite/never-made/"),
     ("", "/reset/{forgotten}/"),
@@ -278,6 +281,7 @@ NO_PAGES = {
     "sign-in": "leads to the provider; see tests/browser/test_sign_in.py",
     "sign-in-back": "where the provider leads to",
     "account-email": "a form of the account's page",
+    "account-data": "a file",
     "language": "a form",
     "label-change": "a form",
     "flag-resolve": "a form",
@@ -353,6 +357,7 @@ def world(standing_app: LiveApp) -> dict[str, Any]:
     demo = Project.objects.get(slug="demo")
     alma, remy, ana = (User.objects.get(username=name) for name in ("alma", "remy", "ana"))
     stan = User.objects.create_user("stan", password="a long password")
+    root = User.objects.create_user("root", is_superuser=True)
     freeze_report(criterion=demo.criteria.get(key="relevancy", is_current=True))
     support = demo.criteria.get(key="support", is_current=True)
     issue_certificate(look=look_at_test(criterion=support, judge_name="claim-checker", user=alma), user=alma)
@@ -400,7 +405,9 @@ def world(standing_app: LiveApp) -> dict[str, Any]:
         **trial_stages(demo, alma),
         **audit_stages(demo, alma, remy, ana),
         **system_stages(stages.project, alma),
-        "cookies": {user.username: standing_app.session_cookie(user) for user in (alma, remy, ana, stan, stages.ben)},
+        "cookies": {
+            user.username: standing_app.session_cookie(user) for user in (alma, remy, ana, stan, root, stages.ben)
+        },
         "verdict": Verdict.objects.filter(sample__project=demo, state="disputed").order_by("pk")[0].pk,
         "sample": demo.samples.order_by("pk")[0].pk,
         "odd_sample": odd.pk,

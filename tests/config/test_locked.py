@@ -32,7 +32,8 @@ from tests.conftest import ROOT
 _OF_A_REPLY = re.compile(
     r"""csrfmiddlewaretoken" value="[^"]*"|nonce-?[='"\w-]+|csrf-?token[^,>]*|[0-9a-f-]{36}"""
     r"""|'(?:Expires|Content-Length|X-Request-ID)': '[^']*'"""
-    r"""|seed \d+|name="seed" value="\d+"|seed=\d+|"seed": \d+|\d+ ?(?:seconds?|minutes?) ago""",
+    r"""|seed \d+|name="seed" value="\d+"|seed=\d+|"seed": \d+|\d+ ?(?:seconds?|minutes?) ago"""
+    r"""|"last_login": "[^"]*"|"sessions_until": \[[^\]]*\]""",
     re.IGNORECASE,
 )
 # After a look, and of it: what its certificate makes of scores goes with the samples that it was looked at on.
