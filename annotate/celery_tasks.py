@@ -12,7 +12,7 @@ from celery import shared_task
 
 from annotate.batches import audits_make
 from annotate.core import jobs
-from annotate.files import releases
+from annotate.files import releases, retention
 from annotate.projects import deletion
 from annotate.tasks.mail import send_batch_opened, send_task_returned
 
@@ -40,6 +40,12 @@ def look_for_deletions() -> None:
 def look_for_audits() -> None:
     """Asked for by every worker each minute (config.celery)."""
     audits_make.look_for_audits()
+
+
+@shared_task(name="annotate.tasks.look_for_old")
+def look_for_old() -> None:
+    """Asked for by every worker each hour (config.celery)."""
+    retention.look_for_old()
 
 
 @shared_task(name="annotate.tasks.mail_batch_opened", bind=True, max_retries=len(_MAIL_RETRIES))

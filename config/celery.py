@@ -110,6 +110,7 @@ class Look(bootsteps.StartStopStep):
             ("systems.tasks.look_for_runs", settings.RUNS_LOOK_SECONDS),
             ("annotate.tasks.look_for_deletions", settings.DELETIONS_LOOK_SECONDS),
             ("annotate.tasks.look_for_audits", settings.AUDITS_LOOK_SECONDS),
+            ("annotate.tasks.look_for_old", settings.RETENTION_LOOK_SECONDS),
             ("judges.tasks.look_for_ends", settings.CERTIFICATES_LOOK_SECONDS),
             ("judges.tasks.look_for_reports", settings.REPORTS_LOOK_SECONDS),
         ):

@@ -350,6 +350,10 @@ RUNS_LOOK_SECONDS = 5.0
 DELETIONS_LOOK_SECONDS = 5.0
 # And for audit schedules whose date has come.
 AUDITS_LOOK_SECONDS = 60.0
+# And for what is no longer kept; how long that is (annotate.files.retention).
+RETENTION_LOOK_SECONDS = 3600.0
+KEEP_UPLOADS_DAYS = env.number("KEEP_UPLOADS_DAYS", 7, low=1, high=3650)
+KEEP_ENDED_ACCESS_DAYS = env.number("KEEP_ENDED_ACCESS_DAYS", 30, low=0, high=3650)
 # And for certificates that have ended, or hold again.
 CERTIFICATES_LOOK_SECONDS = 300.0
 # And how often for reports that are out of date; so long after the last change they are made anew, or never (0).

@@ -152,7 +152,7 @@ class ImportStartView(ProjectAPIView):
         """Starts an uploaded import, optionally with another mapping.
 
         Send {"mapping": {"column": "field"}}, or an empty object for the present one. A failed import can be started
-        again for 7 days; one that runs or is done is refused (409).
+        again for 7 days, or as long as KEEP_UPLOADS_DAYS says; one that runs or is done is refused (409).
         """
         return _outcome(self, start(_job(self, job_id), data.get("mapping")))
 

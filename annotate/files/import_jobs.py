@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from datetime import timedelta
 from pathlib import Path
 from tempfile import NamedTemporaryFile
 from typing import Any
@@ -12,7 +11,6 @@ from typing import Any
 from django.conf import settings
 from django.core.files.uploadedfile import UploadedFile
 from django.db import transaction
-from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from annotate.core import stored
@@ -22,7 +20,6 @@ from annotate.core.job_state import JobState
 from annotate.files import import_engine as engine
 from annotate.files.import_queue import (
     INTERRUPTED,
-    forget_file,
     has_file,
     holds_parquet,
     progress_of,
@@ -38,7 +35,6 @@ from annotate.models.transfer import ImportKind, ImportStatus
 # Up to here a text is read while the person waits; what is larger, by a process of its own.
 INLINE_BYTES = 256 * 1024
 FOLDER = "imports"
-_KEPT_DAYS = 7
 _RETRY_SECONDS = 5
 _MAX_VERSION_CHARACTERS = 100
 
@@ -65,7 +61,6 @@ def create_job(
     job.stored_as = f"{FOLDER}/{job.pk}"
     with stored.kept(job.stored_as, upload):
         job.save(force_insert=True)
-    _forget_old_files(project)
     return job
 
 
@@ -233,13 +228,6 @@ def _require_file(job: ImportJob) -> None:
         raise Conflict("not_whole", _("A part of this file is still missing."))
     if not has_file(job):
         raise Conflict("file_gone", _("The file of this import was removed. Upload it again."))
-
-
-def _forget_old_files(project: Project) -> None:
-    """A file that failed is kept for a while, so that it can be tried with another mapping."""
-    before = timezone.now() - timedelta(days=_KEPT_DAYS)
-    for job in ImportJob.objects.filter(project=project, created_at__lt=before).exclude(stored_as=""):
-        forget_file(job)
 
 
 def state_of(job: ImportJob) -> JobState:
