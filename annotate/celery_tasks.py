@@ -13,6 +13,7 @@ from celery import shared_task
 from annotate.batches import audits_make
 from annotate.core import jobs
 from annotate.files import releases, retention
+from annotate.members import mail_resets
 from annotate.projects import deletion
 from annotate.tasks.mail import send_batch_opened, send_task_returned
 
@@ -57,6 +58,12 @@ def mail_batch_opened(self: Any, batch_id: int, user_ids: list[int] | None = Non
 @shared_task(name="annotate.tasks.mail_task_returned", bind=True, max_retries=len(_MAIL_RETRIES))
 def mail_task_returned(self: Any, task_id: int) -> None:
     if not send_task_returned(task_id):
+        _try_again(self)
+
+
+@shared_task(name="annotate.tasks.mail_password_reset", bind=True, max_retries=len(_MAIL_RETRIES))
+def mail_password_reset(self: Any, email: str) -> None:
+    if not mail_resets.mail_resets(email):
         _try_again(self)
 
 

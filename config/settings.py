@@ -401,6 +401,9 @@ DEFAULT_FROM_EMAIL = env.text("DEFAULT_FROM_EMAIL", "touchstone@localhost")
 # The base of the links in mails, which no request can tell.
 if PRODUCTION and _mail.scheme != "console":
     env.required("PUBLIC_URL", because="mails need it for their links", example="https://touchstone.example.org")
+# Where mail is sent, who has a confirmed address gets a link to choose a new password; so long each link works.
+PASSWORD_RESET_BY_MAIL = PASSWORD_LOGIN and _mail.scheme != "console"
+PASSWORD_RESET_TIMEOUT = 3600
 PUBLIC_URL = env.url("PUBLIC_URL", f"http://localhost:{env.text('PORT', '8000')}", schemes=("https", "http")).rstrip(
     "/"
 )

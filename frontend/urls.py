@@ -3,7 +3,7 @@
 from django.contrib.auth.views import LogoutView
 from django.urls import include, path
 
-from frontend.account import notices, personal_data, second_factor, single_sign_on
+from frontend.account import forgotten, notices, personal_data, second_factor, single_sign_on
 from frontend.account import views as account
 from frontend.account.log_in import LogIn
 from frontend.adjudicate import dispute, disputes
@@ -237,6 +237,8 @@ urlpatterns = [
     path("", projects.home, name="home"),
     path("login/", LogIn.as_view(), name="login"),
     path("login/code/", second_factor.code, name="log-in-code"),
+    path("login/forgotten/", forgotten.ask, name="forgotten"),
+    path("login/forgotten/<str:token>/", forgotten.reset, name="reset-by-mail"),
     path("login/provider/", single_sign_on.go, name="sign-in"),
     path("login/provider/back/", single_sign_on.back, name="sign-in-back"),
     path("logout/", LogoutView.as_view(), name="logout"),
@@ -253,6 +255,8 @@ urlpatterns = [
     path("account/", account.account, name="account"),
     path("account/email/", account.change_email, name="account-email"),
     path("account/data/", personal_data.download, name="account-data"),
+    path("account/email/confirm/", forgotten.confirm_address, name="email-confirm-send"),
+    path("account/email/confirm/<str:token>/", forgotten.confirmed, name="email-confirm"),
     path("account/keys/", account.keys, name="keys"),
     path("account/password/", account.ChangePassword.as_view(), name="password"),
     path("account/second-factor/", second_factor.show, name="second-factor"),

@@ -168,18 +168,25 @@ def scopes_for(method: str, scope: Scope) -> list[str]:
     return [one.value for one in Scope if (reads if one == Scope.READ else one in wanted)]
 
 
-def resettable(actor: User, accounts: Iterable[User]) -> set[int]:
-    """Ids of those accounts for which the actor may make a link that resets the password (annotate.members.resets).
-
-    Who sets the password of an account can be that account: so it may open nothing that is closed to the actor. Never
-    a superuser's and never the actor's own, who has the page of the account; and, unless the actor is a superuser, no
-    account that creates projects if the actor can't, and none with a membership in a project of which the actor is no
-    admin. Nor an account of the OpenID Connect provider: a password would be a way past it.
-    """
-    wanted = [user for user in accounts if user.is_active and not user.is_superuser and user.pk != actor.pk]
+def with_own_password(accounts: Iterable[User]) -> list[User]:
+    """Those of which a link may reset the password at all: no superuser's, and none of the OpenID Connect provider's,
+    where a password would be a way past it."""
+    wanted = [user for user in accounts if user.is_active and not user.is_superuser]
     if settings.OIDC_ISSUER:
         provided = set(Identity.objects.filter(user__in=wanted).values_list("user_id", flat=True))
         wanted = [user for user in wanted if settings.PASSWORD_LOGIN and user.pk not in provided]
+    return wanted
+
+
+def resettable(actor: User, accounts: Iterable[User]) -> set[int]:
+    """Ids of those accounts for which the actor may make a link that resets the password (annotate.members.resets).
+
+    Who sets the password of an account can be that account: so it may open nothing that is closed to the actor. Of
+    those `with_own_password`, never the actor's own, who has the page of the account; and, unless the actor is a
+    superuser, no account that creates projects if the actor can't, and none with a membership in a project of which
+    the actor is no admin.
+    """
+    wanted = [user for user in with_own_password(accounts) if user.pk != actor.pk]
     if actor.is_superuser:
         return {user.pk for user in wanted}
     administered = Membership.objects.filter(user=actor, is_active=True, role__in=ROLES_FOR["members.change"])

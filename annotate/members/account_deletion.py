@@ -119,7 +119,8 @@ def _new_pseudonym() -> str:
 
 def _empty(user: User) -> None:
     """Sessions end with the password, and so do tokens (User.save)."""
-    user.display_name = user.first_name = user.last_name = user.email = user.language = ""
+    user.display_name = user.first_name = user.last_name = user.language = ""
+    user.email = user.confirmed_email = ""
     user.preferences, user.notices_seen_at, user.last_login, user.date_joined = {}, None, None, timezone.now()
     user.is_active = user.is_staff = user.is_superuser = False
     user.set_unusable_password()

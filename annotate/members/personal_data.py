@@ -84,8 +84,8 @@ def _json(value: Any) -> str:
 
 def _account(user: User) -> dict[str, Any]:
     fields = (
-        "username", "display_name", "first_name", "last_name", "email", "language", "preferences", "is_active",
-        "is_staff", "is_superuser", "date_joined", "last_login", "notices_seen_at",
+        "username", "display_name", "first_name", "last_name", "email", "confirmed_email", "language",
+        "preferences", "is_active", "is_staff", "is_superuser", "date_joined", "last_login", "notices_seen_at",
     )  # fmt: skip
     groups = sorted(user.groups.values_list("name", flat=True))
     return {**{field: getattr(user, field) for field in fields}, "groups": groups}

@@ -145,6 +145,8 @@ class User(AbstractUser):  # type: ignore[django-manager-missing]  # of tokens: 
     language = models.CharField(max_length=10, blank=True, db_default="")
     # How this person likes to work (annotate.projects.accounts knows the keys): hotkeys, layout of the workspace.
     preferences = models.JSONField(default=dict, blank=True, db_default=models.Value({}, models.JSONField()))
+    # The address to which a link was sent that confirmed it; it counts as long as it is the account's address.
+    confirmed_email = models.EmailField(blank=True, db_default="")
     # Until when they have read what concerns them (annotate.projects.notices_read); None: they never said so.
     notices_seen_at = models.DateTimeField(null=True, blank=True)
 

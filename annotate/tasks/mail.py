@@ -67,6 +67,34 @@ def send_invitation(*, invite: Invite, token: str) -> bool:
     return _send(invite.email, invite.created_by.language, write)
 
 
+def send_confirmation(*, user: User, token: str) -> bool:
+    """Sent at once: who waits for it is told whether it could be."""
+
+    def write() -> tuple[str, str]:
+        text = _(
+            "Open this link to confirm that %(address)s is the email address of the account “%(name)s” on Touchstone:\n"
+            "%(link)s\n\n"
+            "The link works for one hour. If you don’t know this account, ignore this email."
+        )
+        values = {"address": user.email, "name": user.username, "link": public_url("email-confirm", token)}
+        return _("Confirm your email address"), text % values
+
+    return _send(user.email, user.language, write)
+
+
+def send_password_reset(*, user: User, token: str) -> bool:
+    def write() -> tuple[str, str]:
+        text = _(
+            "Open this link to choose a new password for the account “%(name)s” on Touchstone:\n"
+            "%(link)s\n\n"
+            "The link works once, for one hour. If you didn’t ask for it, ignore this email: your password "
+            "stays as it is."
+        )
+        return _("Choose a new password"), text % {"name": user.username, "link": public_url("reset-by-mail", token)}
+
+    return _send(user.confirmed_email, user.language, write)
+
+
 def send_batch_opened(batch_id: int, user_ids: Iterable[int] | None = None) -> bool:
     """To every annotator who has something to label in the batch, or to these of them. False: a mail failed."""
     batch = Batch.objects.select_related("project").filter(pk=batch_id, status=BatchStatus.OPEN).first()

@@ -13,7 +13,11 @@ from annotate.models import User
 
 def ways_in() -> dict[str, Any]:
     """What pages offer. provider: its name; "" for none."""
-    return {"provider": settings.OIDC_NAME if settings.OIDC_ISSUER else "", "by_password": settings.PASSWORD_LOGIN}
+    return {
+        "provider": settings.OIDC_NAME if settings.OIDC_ISSUER else "",
+        "by_password": settings.PASSWORD_LOGIN,
+        "reset_by_mail": settings.PASSWORD_RESET_BY_MAIL,
+    }
 
 
 def begin_session(request: HttpRequest, user: User, to: str) -> HttpResponse:

@@ -299,6 +299,7 @@ def _show(request: HttpRequest, context: dict[str, Any] | None = None, status: i
         "token_form": TokenForm(),
         "email_form": EmailForm(instance=user),
         "by_password": settings.PASSWORD_LOGIN and user.has_usable_password(),
+        "reset_by_mail": settings.PASSWORD_RESET_BY_MAIL and user.has_usable_password() and not user.is_superuser,
     }
     return render(request, "account/account.html", {**shared, **(context or {})}, status=status)
 

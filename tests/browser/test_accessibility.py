@@ -268,6 +268,10 @@ PAGES = [
     ("", "/invite/never-made/"),
     ("", "/reset/{forgotten}/"),
     ("", "/reset/never-made/"),
+    ("", "/login/forgotten/"),
+    ("", "/login/forgotten/never-made/"),
+    ("ana", "/account/email/confirm/"),
+    ("", "/account/email/confirm/never-made/"),
     ("alma", "/no-such-page/"),
     ("ana", "/p/demo/settings/"),
 ]
