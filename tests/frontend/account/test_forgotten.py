@@ -1,5 +1,5 @@
 """A forgotten password by mail: confirmed addresses, links that serve once, and nothing that tells who has an account.
-Mails are sent by the services themselves here; the whole way through a worker is in the last test."""
+Mails are collected, and what the worker is asked for is done here."""
 
 from __future__ import annotations
 
