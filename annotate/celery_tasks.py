@@ -31,6 +31,12 @@ def make_release(job_id: str) -> None:
     jobs.work_on(job_id, releases.make_requested)
 
 
+@shared_task(name="annotate.tasks.look_for_lost_jobs")
+def look_for_lost_jobs() -> None:
+    """Asked for by every worker each minute (config.celery)."""
+    jobs.look_for_lost()
+
+
 @shared_task(name="annotate.tasks.look_for_deletions")
 def look_for_deletions() -> None:
     """Asked for when a deletion begins, and by every worker each few seconds (config.celery)."""

@@ -108,6 +108,7 @@ class Look(bootsteps.StartStopStep):
         for task, seconds in (
             ("judges.tasks.look_for_runs", settings.RUNS_LOOK_SECONDS),
             ("systems.tasks.look_for_runs", settings.RUNS_LOOK_SECONDS),
+            ("annotate.tasks.look_for_lost_jobs", settings.JOBS_LOOK_SECONDS),
             ("annotate.tasks.look_for_deletions", settings.DELETIONS_LOOK_SECONDS),
             ("annotate.tasks.look_for_audits", settings.AUDITS_LOOK_SECONDS),
             ("annotate.tasks.look_for_old", settings.RETENTION_LOOK_SECONDS),

@@ -348,6 +348,8 @@ CELERY_TIMEZONE = "UTC"
 RUNS_LOOK_SECONDS = 5.0
 # And for projects that are to be deleted.
 DELETIONS_LOOK_SECONDS = 5.0
+# And for reports and releases of which the message was lost.
+JOBS_LOOK_SECONDS = 60.0
 # And for audit schedules whose date has come.
 AUDITS_LOOK_SECONDS = 60.0
 # And for what is no longer kept; how long that is (annotate.files.retention).

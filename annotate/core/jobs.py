@@ -5,27 +5,31 @@ from __future__ import annotations
 import logging
 import uuid
 from collections.abc import Callable, Mapping
+from datetime import timedelta
 from typing import Any
 
+from django.conf import settings
 from django.db import OperationalError, transaction
 from django.utils import timezone
 from kombu.exceptions import OperationalError as BrokerError
 
-from annotate.core.advisory import held
+from annotate.core.advisory import held, held_keys, lock_key
 from annotate.core.background import hand_over
 from annotate.core.errors import Refusal, Unavailable
 from annotate.core.job_state import UNDER_WAY
 from annotate.models import Job, Project, User
 from annotate.models.job import JobKind, JobStatus
 
+# The task of Celery that does them, which is given a job's id.
+_TASKS = {JobKind.REPORT: "judges.tasks.make_report", JobKind.RELEASE: "annotate.tasks.make_release"}
+
 _log = logging.getLogger(__name__)
 
 
-def ask_for(*, project: Project, user: User, kind: JobKind, asked: Mapping[str, Any], task: str) -> tuple[Job, bool]:
+def ask_for(*, project: Project, user: User, kind: JobKind, asked: Mapping[str, Any]) -> tuple[Job, bool]:
     """The job, and whether it is a new one: what somebody asks for twice while it is under way is one.
 
-    task: of Celery, which is given the job's id. Raises Unavailable when the message can't be sent (outside a
-    transaction; within one, on commit).
+    Raises Unavailable when the message can't be sent (outside a transaction; within one, on commit).
     """
     with transaction.atomic():
         Project.objects.select_for_update(no_key=True).get(pk=project.pk)
@@ -34,16 +38,26 @@ def ask_for(*, project: Project, user: User, kind: JobKind, asked: Mapping[str, 
         if job is not None:
             return job, False
         job = Job.objects.create(**same)
-        transaction.on_commit(lambda: _send(task, job.pk))
+        transaction.on_commit(lambda: _send(job))
     return job, True
 
 
-def _send(task: str, job_id: uuid.UUID) -> None:
+def _send(job: Job) -> None:
     try:
-        hand_over(task, str(job_id))
+        hand_over(_TASKS[JobKind(job.kind)], str(job.pk))
     except BrokerError as error:
-        Job.objects.filter(pk=job_id).delete()
+        job.delete()
         raise Unavailable("no_broker", "The worker can't be reached just now; nothing was requested.") from error
+
+
+def look_for_lost() -> None:
+    """Sends again what nobody does although it was asked for a while ago: Redis keeps no message when it is killed, and
+    a worker that is takes its own along. Of one that only waits for its turn, the second message finds it done."""
+    before = timezone.now() - timedelta(seconds=settings.JOBS_LOOK_SECONDS)
+    at_work = held_keys()
+    for job in Job.objects.filter(status__in=UNDER_WAY, created_at__lt=before):
+        if lock_key(job.pk) not in at_work:
+            hand_over(_TASKS[JobKind(job.kind)], str(job.pk), expires=settings.JOBS_LOOK_SECONDS)
 
 
 def work_on(job_id: str, make: Callable[[Job], object]) -> None:

@@ -90,9 +90,7 @@ def request_release(*, project: Project, user: User, file_format: str, filters: 
     Unavailable."""
     _chosen(project, file_format, filters)
     asked = {"format": file_format, "filters": filters}
-    job, _is_new = ask_for(
-        project=project, user=user, kind=JobKind.RELEASE, asked=asked, task="annotate.tasks.make_release"
-    )
+    job, _is_new = ask_for(project=project, user=user, kind=JobKind.RELEASE, asked=asked)
     return job
 
 

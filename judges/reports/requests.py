@@ -36,9 +36,7 @@ def request_job(*, criterion: Criterion, user: User, labels: Labels = "settled")
     cache.add(pending_key(criterion.pk, labels), 1, timeout=PENDING_SECONDS)
     asked = {"criterion": criterion.pk, "labels": labels}
     try:
-        return ask_for(
-            project=criterion.project, user=user, kind=JobKind.REPORT, asked=asked, task="judges.tasks.make_report"
-        )
+        return ask_for(project=criterion.project, user=user, kind=JobKind.REPORT, asked=asked)
     except Unavailable:
         cache.delete(pending_key(criterion.pk, labels))
         raise

@@ -4,14 +4,20 @@ from __future__ import annotations
 
 import json
 import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import timedelta
 from typing import Any
 
 import pytest
 from celery import Celery
 from django.core.files.uploadedfile import SimpleUploadedFile
+from django.db import connection
+from django.utils import timezone
 from kombu.exceptions import OperationalError
 
 from annotate import celery_tasks as annotate_tasks
+from annotate.core.advisory import lock_key
 from annotate.files import releases
 from annotate.files.import_queue import run_job
 from annotate.models import ImportJob, Job, Release
@@ -55,6 +61,22 @@ def job_of(world: World, reply: Any, who: str = "alice") -> dict[str, Any]:
     assert ("Retry-After" in asked) == (asked.json()["status"] in ("waiting", "running"))
     found: dict[str, Any] = asked.json()
     return found
+
+
+def id_of(location: str) -> str:
+    return location.rstrip("/").rpartition("/")[2]
+
+
+@contextmanager
+def held_elsewhere(job_id: uuid.UUID) -> Iterator[None]:
+    """As by a worker that is at it."""
+    own = connection.copy()
+    try:
+        with own.cursor() as cursor:
+            cursor.execute("SELECT pg_advisory_lock(%s)", [lock_key(job_id)])
+        yield
+    finally:
+        own.close()
 
 
 def test_an_import(world: World) -> None:
@@ -138,6 +160,27 @@ def test_a_worker_that_is_not_told_leaves_no_job(world: World, monkeypatch: pyte
     assert get(world, f"{ROOT}criteria/grade/report/").json()["is_pending"] is False
 
 
+def test_a_job_whose_message_was_lost_is_sent_again(
+    world: World, sent: list[tuple[str, Any]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(releases, "INLINE_SAMPLES", -1)
+    lost, at_work, done = (post(world, "releases/", {"format": name})["Location"] for name in ("csv", "jsonl", "ragas"))
+    report = post(world, "reports/", {"criterion": "grade"})["Location"]
+    annotate_tasks.make_release(id_of(done))
+    fresh = post(world, "releases/", {"format": "deepeval"})["Location"]
+    annotate_tasks.look_for_lost_jobs()
+    assert len(sent) == 5
+    Job.objects.exclude(pk=id_of(fresh)).update(created_at=timezone.now() - timedelta(minutes=2))
+    Job.objects.filter(pk=id_of(at_work)).update(status="running")
+    sent.clear()
+    with held_elsewhere(uuid.UUID(id_of(at_work))):
+        annotate_tasks.look_for_lost_jobs()
+    again = {("annotate.tasks.make_release", id_of(lost)), ("judges.tasks.make_report", id_of(report))}
+    assert set(sent) == again
+    annotate_tasks.look_for_lost_jobs()  # its worker died
+    assert set(sent) == {*again, ("annotate.tasks.make_release", id_of(at_work))}
+
+
 @pytest.mark.parametrize(
     ("state", "status", "code"),
     [("running", "running", None), ("paused", "paused", None), ("stopped", "failed", "budget"),
@@ -156,7 +199,7 @@ def test_jobs_are_of_one_project_and_one_kind(
     world: World, sent: list[tuple[str, Any]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(releases, "INLINE_SAMPLES", -1)
-    job = post(world, "releases/", {"format": "csv"})["Location"].rstrip("/").rpartition("/")[2]
+    job = id_of(post(world, "releases/", {"format": "csv"})["Location"])
     elsewhere = f"/api/projects/{world.other.slug}/"
     assert get(world, f"{ROOT}release-jobs/{job}/").status_code == 200
     for who, url, status in (
