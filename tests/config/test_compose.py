@@ -1,6 +1,8 @@
 """docker-compose.yml and Dockerfile, by reading: no container engine is needed, and none has run them here."""
 
 import re
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +18,13 @@ def compose(root: Path) -> dict[str, Any]:
 @pytest.fixture
 def dockerfile(root: Path) -> str:
     return (root / "Dockerfile").read_text()
+
+
+def test_it_is_as_compose_wants_it(root: Path) -> None:
+    """By the schema of the Compose Specification, which the package brings."""
+    command = [sys.executable, "-m", "check_jsonschema", "--builtin-schema", "vendor.compose-spec"]
+    done = subprocess.run([*command, root / "docker-compose.yml"], capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout
 
 
 def test_all_that_stays_up_is_watched(compose: dict[str, Any]) -> None:

@@ -1,0 +1,74 @@
+"""deploy/kubernetes.yaml, against the schemas of Kubernetes and by reading: no cluster has run it here."""
+
+import re
+from pathlib import Path
+from typing import Any
+
+import kubernetes_validate
+import pytest
+import yaml
+
+
+@pytest.fixture
+def items(root: Path) -> dict[str, Any]:
+    listed = yaml.safe_load((root / "deploy" / "kubernetes.yaml").read_text())["items"]
+    return {f"{item['kind']} {item['metadata']['name']}": item for item in listed}
+
+
+@pytest.fixture
+def pods(items: dict[str, Any]) -> dict[str, Any]:
+    return {
+        name: item["spec"]["template"]["spec"] for name, item in items.items() if "template" in item.get("spec", {})
+    }
+
+
+@pytest.mark.parametrize("version", ["1.30", "1.37"])
+def test_it_is_as_kubernetes_wants_it(items: dict[str, Any], version: str) -> None:
+    for item in items.values():
+        kubernetes_validate.validate(item, version, strict=True)
+    wrong = {**items["Service touchstone"], "spec": {"ports": [{"prot": 80}]}}
+    with pytest.raises(kubernetes_validate.ValidationError):
+        kubernetes_validate.validate(wrong, version, strict=True)
+
+
+def test_it_runs_what_compose_runs(pods: dict[str, Any], root: Path) -> None:
+    services = yaml.safe_load((root / "docker-compose.yml").read_text())["services"]
+    for name, pod in pods.items():
+        (container,) = pod["containers"]
+        part = name.rpartition("-")[2]
+        assert container["name"] == part
+        command = services[part].get("command")
+        if command is not None:
+            assert container["command"] == [re.sub(r"\$\{\w+:-(\w+)\}", r"\1", word) for word in command]
+    web = pods["Deployment touchstone-web"]["containers"][0]
+    assert f"CMD {str(web['command']).replace(chr(39), chr(34))}" in (root / "Dockerfile").read_text().splitlines()
+
+
+def test_nothing_begins_on_tables_of_another_version(pods: dict[str, Any]) -> None:
+    for name, pod in pods.items():
+        checks = [one["command"] for one in pod.get("initContainers", [])]
+        assert checks == ([] if "migrate" in name else [["python", "manage.py", "migrate", "--check"]]), name
+
+
+def test_no_container_runs_as_root_or_writes_where_it_needs_not(pods: dict[str, Any]) -> None:
+    for name, pod in pods.items():
+        assert (pod["securityContext"]["runAsNonRoot"], pod["securityContext"]["runAsUser"]) == (True, 10001), name
+        for container in (*pod["containers"], *pod.get("initContainers", [])):
+            locked = container["securityContext"]
+            assert (locked["readOnlyRootFilesystem"], locked["allowPrivilegeEscalation"]) == (True, False), name
+            assert locked["capabilities"] == {"drop": ["ALL"]}, name
+            assert {one["mountPath"] for one in container["volumeMounts"]} == {"/data", "/tmp"}, name
+
+
+def test_all_that_stays_up_is_watched_and_has_bounds(pods: dict[str, Any]) -> None:
+    for name, pod in pods.items():
+        (container,) = pod["containers"]
+        assert "memory" in container["resources"]["limits"], name
+        assert ("livenessProbe" in container) == name.startswith("Deployment"), name
+
+
+def test_every_setting_is_documented_and_none_is_secret(items: dict[str, Any], root: Path) -> None:
+    documented = set(re.findall(r"^\| `([A-Z0-9_]+)` \|", (root / "docs" / "settings.md").read_text(), re.MULTILINE))
+    settings = set(items["ConfigMap touchstone"]["data"])
+    assert settings <= documented
+    assert not settings & {"SECRET_KEY", "DATABASE_URL", "REDIS_URL", "S3_ACCESS_KEY_ID", "S3_SECRET_ACCESS_KEY"}
