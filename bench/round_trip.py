@@ -22,7 +22,8 @@ from bench.stage import figure, heading, import_rows, own_services
 FORMATS = ("jsonl", "csv", "parquet")
 DIFFICULT = (
     "=1+1", "'=1", "''-", "\t-1", "@x", '"', '""', ",;", "\r\n", "\r", "a\nb", "\u2028\u2029\x85", "\\N", "\\.", "a\\",
-    "[1]", "{}", "null", "1e400", "007", "é e\u0301", "😀字", "\u202eabc", "x\u200by", "</script>", "\x01\x1f\x7f", "\\u0000",
+    "[1]", "{}", "null", "1e400", "007", "é e\u0301", "😀字", "\u202eabc", "x\u200by", "</script>",
+    "\x01\x1f\x7f", "\\u0000",
 )  # fmt: skip
 
 

@@ -1,12 +1,13 @@
-"""Twenty annotators label while something goes wrong: what becomes of their labels, and how long a label takes.
+"""Annotators label while something goes wrong: what becomes of their labels, and how long a label takes.
 
-    python -m bench.under_faults [import|redis|postgres|web …] [--times 20]
+    python -m bench.under_faults [none|import|redis|postgres|web …] [--times 20] [--annotators 20]
 
-Each fault has its own `make run`, in a temporary folder: a 200 MB import with nine small uploads; `kill -9` of the
-embedded Redis, once; of PostgreSQL's main process, 10 times; of gunicorn with all its workers, 20 times. The next kill
-comes some seconds after all is well again. The annotators do what the workspace does: a label that was not
-acknowledged is sent again, under its idempotency key, after 1, 2, 4 … at most 30 seconds. Every label is in a journal
-before it is sent, and again when the server has acknowledged it. In the end the journal is compared with the database.
+Each fault has its own `make run`, in a temporary folder: none, for a minute; a 200 MB import with nine small uploads;
+`kill -9` of the embedded Redis, once; of PostgreSQL's main process, 10 times; of gunicorn with all its workers, 20
+times. The next kill comes some seconds after all is well again. The annotators do what the workspace does: a label that
+was not acknowledged is sent again, under its idempotency key, after 1, 2, 4 … at most 30 seconds. Every label is in a
+journal before it is sent, and again when the server has acknowledged it. In the end the journal is compared with the
+database.
 """
 
 from __future__ import annotations
@@ -50,7 +51,7 @@ from bench.stage import (
     session_of,
 )
 
-ANNOTATORS = 20
+MINUTE = 60.0
 SLUG = "bench"
 CALM_SECONDS = 15.0
 BETWEEN_SECONDS = 8.0
@@ -115,6 +116,12 @@ class Scene:
 #: When it happened, each time; and whether all that the fault itself was to do was done.
 Over = tuple[list[float], bool]
 Fault = Callable[[Scene, int], Over]
+
+
+def nothing(scene: Scene, times: int) -> Over:
+    began = time.monotonic()
+    time.sleep(MINUTE * times)
+    return [began], True
 
 
 def kill_redis(scene: Scene, times: int) -> Over:
@@ -240,6 +247,7 @@ def upload(port: int, admin: Annotator, path: Path) -> tuple[int, Any, float]:
 
 
 FAULTS: dict[str, tuple[str, int, Fault]] = {
+    "none": ("nothing goes wrong", 1, nothing),
     "import": ("a 200 MB import and nine small uploads", 1, import_much),
     "redis": ("kill -9 of Redis", 1, kill_redis),
     "postgres": ("kill -9 of PostgreSQL", 10, kill_postgres),
@@ -250,16 +258,16 @@ FAULTS: dict[str, tuple[str, int, Fault]] = {
 # One run
 
 
-def measure(name: str, samples: int, times: int | None) -> bool:
+def measure(name: str, samples: int, times: int | None, annotators: int) -> bool:
     """Whether every acknowledged label is there, once, and a label took no longer than is aimed at."""
     title, usual, fault = FAULTS[name]
     times = times or usual
     with own_folder() as folder, make_run(folder) as (port, log), same_services():
         people = make_project(
             SLUG,
-            samples=demo_samples(ANNOTATORS * samples),
+            samples=demo_samples(annotators * samples),
             criteria=["relevancy"],
-            annotators=ANNOTATORS,
+            annotators=annotators,
             folder=folder,
         )
         admin = new_member("admin")
@@ -271,7 +279,7 @@ def measure(name: str, samples: int, times: int | None) -> bool:
         health = Health(port, stop)
         threads = [threading.Thread(target=one.work) for one in desks]
         threads.append(threading.Thread(target=health.watch))
-        heading(f"{ANNOTATORS} annotators, {title}, {times} times")
+        heading(f"{annotators} annotators, {title}, {times} times")
         for thread in threads:
             thread.start()
         try:
@@ -313,6 +321,12 @@ def _print(lines: list[dict[str, Any]], health: Health, moments: list[float], en
         f"p50 {median(during):.0f} ms   p95 {percentile(during, 95):.0f} ms   n {len(during)}",
         "p95 ≤ 300 ms (import)",
     )
+    finished = [
+        line["seconds"] * 1000
+        for line in lines
+        if line["what"] == "reply" and (line["to"], line["status"]) == ("finish", 200) and began <= line["at"] <= ended
+    ]
+    figure("a submission, with the next task", f"p50 {median(finished):.0f} ms   p95 {percentile(finished, 95):.0f} ms")
     chosen = {line["key"]: line["at"] for line in lines if line["what"] == "chosen"}
     waited = [line["at"] - chosen[line["key"]] for line in lines if line["what"] == "acknowledged"]
     figure("from choice to acknowledgement", f"p95 {percentile(waited, 95):.2f} s   longest {max(waited):.1f} s")
@@ -372,17 +386,17 @@ def main() -> None:
     parser.add_argument("faults", nargs="*", choices=[[], *FAULTS], default=list(FAULTS))
     parser.add_argument("--samples", type=int, default=400, help="for each annotator; about one a second is labelled")
     parser.add_argument("--times", type=int, help="how often something is killed, in place of what is usual")
+    parser.add_argument("--annotators", type=int, default=20)
     options = parser.parse_args()
     if len(options.faults) == 1:
-        sys.exit(0 if measure(options.faults[0], options.samples, options.times) else 1)
-    times = ["--times", str(options.times)] if options.times else []
+        sys.exit(0 if measure(options.faults[0], options.samples, options.times, options.annotators) else 1)
+    given = ["--samples", str(options.samples), "--annotators", str(options.annotators)]
+    given += ["--times", str(options.times)] if options.times else []
     # Django's settings name one database for the life of a process.
     failed = [
         fault
         for fault in options.faults
-        if subprocess.run(
-            [sys.executable, "-m", "bench.under_faults", fault, "--samples", str(options.samples), *times], cwd=ROOT
-        ).returncode
+        if subprocess.run([sys.executable, "-m", "bench.under_faults", fault, *given], cwd=ROOT).returncode
     ]
     if failed:
         sys.exit(f"Not as it should be: {', '.join(failed)}")
