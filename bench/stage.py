@@ -17,7 +17,7 @@ import tempfile
 import time
 import urllib.request
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from itertools import cycle, islice
 from pathlib import Path
@@ -47,20 +47,21 @@ _FOREIGN = (
 
 
 @contextmanager
-def own_folder() -> Iterator[Path]:
-    """A temporary DATA_DIR, and no setting of this machine's."""
+def own_folder(kept: Path | None = None) -> Iterator[Path]:
+    """A temporary DATA_DIR, or this one, which stays; and no setting of this machine's."""
     for name in _FOREIGN:
         os.environ.pop(name, None)
-    with tempfile.TemporaryDirectory(prefix="ts-") as folder:
+    with nullcontext(kept) if kept else tempfile.TemporaryDirectory(prefix="ts-") as folder:
         os.chmod(folder, 0o755)  # run as root, PostgreSQL works as another user and must pass
-        os.environ["DATA_DIR"] = folder
+        os.environ["DATA_DIR"] = str(folder)
         yield Path(folder)
 
 
 @contextmanager
-def own_services() -> Iterator[Path]:
-    """PostgreSQL and Redis in a temporary folder, which is returned, and Django on them with its tables made."""
-    with own_folder() as folder, same_services():
+def own_services(kept: Path | None = None) -> Iterator[Path]:
+    """PostgreSQL and Redis in a temporary folder or in this one, which is returned, and Django on them with its tables
+    made."""
+    with own_folder(kept) as folder, same_services():
         from django.core.management import call_command
 
         call_command("migrate", verbosity=0)
