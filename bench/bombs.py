@@ -27,7 +27,7 @@ import psutil
 
 from bench.at_work import Health
 from bench.hostile_files import FORMATS, OF_EACH, SEED, Bomb, bombs
-from bench.stage import Annotator, figure, heading, own_folder, same_services, session_of
+from bench.stage import Annotator, figure, heading, own_folder, part_of_make_run, same_services, session_of
 from bench.under_faults import make_run
 
 SLUG = "bench"
@@ -132,7 +132,7 @@ class Person:
 def run(port: int, admin: Annotator, chosen: list[str], of_each: int, seed: int) -> Iterator[Seen]:
     person, stop = Person(port, admin), threading.Event()
     memory = Memory(stop)
-    memory.follow(*(process_of(name, port) for name in ("gunicorn", "config.importer")))
+    memory.follow(*(part_of_make_run(name, port) for name in ("gunicorn", "config.importer")))
     thread = threading.Thread(target=memory.watch)
     thread.start()
     try:
@@ -145,19 +145,6 @@ def run(port: int, admin: Annotator, chosen: list[str], of_each: int, seed: int)
     finally:
         stop.set()
         thread.join()
-
-
-def process_of(name: str, port: int) -> psutil.Process:
-    """The one that `make run` on this port has started."""
-    for process in psutil.process_iter(["cmdline"]):
-        if name in (process.info["cmdline"] or ()) and process.parent() is not None:
-            try:
-                parent = process.parent()
-                if parent and parent.environ().get("PORT") == str(port) and "config.supervisor" in parent.cmdline():
-                    return process
-            except psutil.Error:
-                continue
-    raise SystemExit(f"There is no {name}.")
 
 
 def measure(chosen: list[str], of_each: int, seed: int) -> bool:

@@ -138,7 +138,7 @@ def _note(process: psutil.Process, peaks: dict[str, float]) -> None:
         now = process.memory_info().rss / 1e6
     except psutil.NoSuchProcess:
         return
-    for sort, mark in (("web", "gunicorn"), ("importer", "config.importer"), ("worker", "config.worker")):
+    for sort, mark in (("web", "gunicorn"), ("importer", "config.importer"), ("worker", "celeryd")):
         if mark in command:
             peaks[sort] = max(peaks.get(sort, 0), now)
 

@@ -3,20 +3,27 @@
 from __future__ import annotations
 
 import os
-import signal
 import socket
-import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from subprocess import DEVNULL, Popen
 from threading import Event, Thread
 from typing import Any
 
 import psutil
 
-from bench.stage import ROOT, demo_samples, figure, heading, import_rows, own_services, processor_seconds
-from config.supervisor import Child
+from bench.stage import (
+    ROOT,
+    demo_samples,
+    figure,
+    heading,
+    import_rows,
+    own_services,
+    processor_seconds,
+    running_module,
+)
 
 LATENCY = 0.2
 AT_ONCE = 32
@@ -28,7 +35,7 @@ LIMIT_SECONDS = 600
 def main() -> None:
     port = free_port()
     os.environ["JUDGE_PRIVATE_HOSTS"] = f"127.0.0.1:{port}"
-    with own_services() as folder, endpoint_server(port), worker() as child:
+    with own_services() as folder, endpoint_server(port), running_module("config.worker") as child:
         from annotate.projects.write import create_project
 
         project = create_project(slug="bench", spec={"name": "bench", "criteria": ["support"]})
@@ -47,26 +54,13 @@ def free_port() -> int:
 def endpoint_server(port: int, latency: float = LATENCY) -> Iterator[None]:
     """The server of the tests, in a process of its own."""
     command = [sys.executable, "-m", "tests.openai_server", "--port", str(port), "--latency", str(latency)]
-    process = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.DEVNULL)
+    process = Popen(command, cwd=ROOT, stdout=DEVNULL)
     try:
         wait(lambda: answers(port))
         yield
     finally:
         process.terminate()
         process.wait()
-
-
-@contextmanager
-def worker() -> Iterator[Child]:
-    """The worker as `make run` starts it."""
-    child = Child("worker", [sys.executable, "-W", "ignore", "-m", "config.worker"], signal.SIGKILL)
-    child.start()
-    try:
-        yield child
-    finally:
-        child.signal_group(signal.SIGKILL)
-        assert child.process is not None
-        child.process.wait()
 
 
 def llm_version(project: Any, port: int, *, at_once: int = AT_ONCE) -> Any:
@@ -93,7 +87,7 @@ def samples_with_words_of_their_own(count: int) -> Iterator[dict[str, Any]]:
         yield {**row, "contexts": [{**first, "text": f"{first['text']} ({number})"}, *others]}
 
 
-def _llm(project: Any, port: int, child: Child) -> None:
+def _llm(project: Any, port: int, child: Popen[bytes]) -> None:
     from judges.runs.write import start_run
 
     heading(f"An LLM judge, {UNITS:,} units, a reply takes {LATENCY * 1000:.0f} ms, {AT_ONCE} at once")
@@ -122,7 +116,7 @@ def _llm(project: Any, port: int, child: Child) -> None:
     )
 
 
-def _lexical(project: Any, child: Child) -> None:
+def _lexical(project: Any, child: Popen[bytes]) -> None:
     from judges.runs.write import start_run
     from judges.versions.write import create_judge
 
@@ -175,7 +169,7 @@ def names_of_units(project: Any, count: int) -> list[str]:
 
 
 @contextmanager
-def _peak_of(child: Child) -> Iterator[dict[str, int]]:
+def _peak_of(child: Popen[bytes]) -> Iterator[dict[str, int]]:
     """The most that one of the worker's processes, and all of them, have in memory meanwhile; what all share counts
     once."""
     peak = {"one": 0, "all": 0, "processes": 0}
@@ -197,13 +191,12 @@ def _peak_of(child: Child) -> Iterator[dict[str, int]]:
         thread.join()
 
 
-def _processes(child: Child) -> list[psutil.Process]:
-    assert child.process is not None
-    main = psutil.Process(child.process.pid)
+def _processes(child: Popen[bytes]) -> list[psutil.Process]:
+    main = psutil.Process(child.pid)
     return [main, *main.children(recursive=True)]
 
 
-def cpu_of(child: Child) -> float:
+def cpu_of(child: Popen[bytes]) -> float:
     return sum(processor_seconds(process) for process in _processes(child))
 
 

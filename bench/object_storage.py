@@ -25,9 +25,9 @@ from typing import Any
 import orjson
 import psutil
 
-from bench.bombs import Memory, process_of
+from bench.bombs import Memory
 from bench.import_speed import samples
-from bench.stage import ROOT, figure, heading, own_folder, same_services, session_of
+from bench.stage import ROOT, figure, heading, own_folder, part_of_make_run, same_services, session_of
 from bench.under_faults import make_run
 
 SLUG, BOUNDARY = "bench", "8c1f0f3e5d"
@@ -71,7 +71,7 @@ def measure(megabytes: int, folder: Path, port: int, person: Person) -> bool:
     with file.open("wb") as written:
         for sample in samples(megabytes * 1_000_000 // ROW_BYTES):
             written.write(orjson.dumps(sample) + b"\n")
-    web, importer = process_of("gunicorn", port), process_of("config.importer", port)
+    web, importer = part_of_make_run("gunicorn", port), part_of_make_run("config.importer", port)
     small = folder / "small.jsonl"
     small.write_bytes(orjson.dumps(next(samples(1))) + b"\n")
     # Both processes, so that what they load at first is not counted.

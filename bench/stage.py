@@ -12,12 +12,13 @@ import resource
 import signal
 import socket
 import statistics
+import subprocess
 import sys
 import tempfile
 import time
 import urllib.request
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass
 from itertools import cycle, islice
 from pathlib import Path
@@ -26,10 +27,11 @@ from typing import Any
 import psutil
 
 from config import embedded
-from config.supervisor import WEB, Child
+from config.supervisor import WEB
 
 ROOT = Path(__file__).resolve().parent.parent
 READY_SECONDS = 60
+GRACE_SECONDS = 10
 # These would lead a benchmark to somebody's data, or to an application unlike the one that `make run` starts.
 _FOREIGN = (
     "ALLOWED_HOSTS",
@@ -103,16 +105,45 @@ def web() -> Iterator[Web]:
     collect_static()
     port = free_port()
     os.environ["PORT"] = str(port)
-    child = Child("web", [sys.executable, "-m", *WEB], signal.SIGTERM)
-    child.start()
-    assert child.process is not None
-    try:
-        running = Web(port, child.process.pid)
+    with running_module(*WEB) as child:
+        running = Web(port, child.pid)
         _wait_until_healthy(running, child)
         yield running
+
+
+@contextmanager
+def running_module(*command: str) -> Iterator[subprocess.Popen[bytes]]:
+    """`python -m COMMAND`, a process group of its own, which ends with us."""
+    child = subprocess.Popen(
+        [sys.executable, "-m", *command],
+        cwd=ROOT,
+        stdin=subprocess.DEVNULL,
+        start_new_session=True,
+        preexec_fn=embedded.die_with_parent(signal.SIGKILL),  # noqa: PLW1509 (no threads here)
+    )
+    try:
+        yield child
     finally:
-        child.signal_group(signal.SIGTERM)
-        child.process.wait()
+        child.terminate()
+        try:
+            child.wait(GRACE_SECONDS)
+        except subprocess.TimeoutExpired:
+            pass
+        with suppress(ProcessLookupError):
+            os.killpg(child.pid, signal.SIGKILL)
+        child.wait()
+
+
+def part_of_make_run(name: str, port: int) -> psutil.Process:
+    """The process with this in its title that `make run` on this port has started."""
+    for process in psutil.process_iter(["cmdline"]):
+        if name not in " ".join(process.info["cmdline"] or ()):
+            continue
+        with suppress(psutil.Error):
+            parent = process.parent()
+            if parent and parent.environ().get("PORT") == str(port) and "config.supervisor" in parent.cmdline():
+                return process
+    raise SystemExit(f"There is no {name}.")
 
 
 def free_port() -> int:
@@ -121,14 +152,14 @@ def free_port() -> int:
         return int(trial.getsockname()[1])
 
 
-def _wait_until_healthy(running: Web, child: Child) -> None:
+def _wait_until_healthy(running: Web, child: subprocess.Popen[bytes]) -> None:
     deadline = time.monotonic() + READY_SECONDS
     while True:
         try:
             with urllib.request.urlopen(f"{running.url}/readyz", timeout=5):
                 return
         except OSError as error:
-            if not child.group_lives() or time.monotonic() > deadline:
+            if child.poll() is not None or time.monotonic() > deadline:
                 raise SystemExit(f"gunicorn did not get ready: {error}") from None
         time.sleep(0.05)
 

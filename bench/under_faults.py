@@ -46,6 +46,7 @@ from bench.stage import (
     make_project,
     median,
     own_folder,
+    part_of_make_run,
     percentile,
     same_services,
     session_of,
@@ -133,13 +134,13 @@ def kill_postgres(scene: Scene, times: int) -> Over:
 
 
 def kill_web(scene: Scene, times: int) -> Over:
-    return _killed(scene, times, lambda: _web_processes(scene.folder))
+    return _killed(scene, times, lambda: _web_processes(scene.port))
 
 
-def _web_processes(folder: Path) -> list[psutil.Process]:
+def _web_processes(port: int) -> list[psutil.Process]:
     """gunicorn's main process and its workers."""
-    ours = [one for one in psutil.process_iter(["cmdline"]) if "config.wsgi" in (one.info["cmdline"] or ())]
-    return [one for one in ours if one.environ().get("DATA_DIR") == str(folder)]
+    main = part_of_make_run("gunicorn", port)
+    return [main, *main.children()]
 
 
 def _killed(scene: Scene, times: int, found: Callable[[], list[psutil.Process]]) -> Over:

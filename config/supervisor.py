@@ -1,9 +1,10 @@
 """`python -m config.supervisor`, which is `make run`: services, web and worker together, and together they stop.
 
 What ends by itself once everything was up is started again, PostgreSQL and Redis included; while PostgreSQL is away,
-pages and the API answer 503 (config/errors.py). The supervisor holds `DATA_DIR/lock` while it runs. Web and worker are
-process groups of their own, so that Ctrl-C in the terminal reaches only the supervisor, which stops them in order;
-should it be killed outright, the kernel signals them instead.
+pages and the API answer 503 (config/errors.py). The supervisor holds `DATA_DIR/lock` while it runs. It loads the
+application once, and web, worker and importer are forks of it. They are process groups of their own, so that Ctrl-C in
+the terminal reaches only the supervisor, which stops them in order; should it be killed outright, the kernel signals
+them instead.
 """
 
 import fcntl
@@ -11,7 +12,6 @@ import http.client
 import os
 import signal
 import socket
-import subprocess
 import sys
 import time
 from dataclasses import dataclass, field
@@ -21,21 +21,15 @@ from typing import IO
 from django.core.exceptions import ImproperlyConfigured
 
 from config import embedded, env
+from config.forks import SIGNALS, load_application
+from config.parts import Child, Service
 
-BASE_DIR = Path(__file__).resolve().parent.parent
 READY_SECONDS = 60
 LOOK_SECONDS = 0.25
+STEP_SECONDS = 0.02
 GRACE_SECONDS = 10
-RESTART_SECONDS = (1, 2, 5, 15, 30)
-# What ran this long was healthy: its next end starts counting anew.
-HEALTHY_SECONDS = 120
-SERVICES = {"postgres": "PostgreSQL", "redis": "Redis"}
 
 WEB = ["gunicorn", "--config", "python:config.gunicorn_conf", "config.wsgi"]
-
-
-# Celery advises against root at length; the operator who runs all of this as root has decided so.
-ROOT_WARNING = "ignore:You're running the worker with superuser privileges"
 
 
 class CannotRunError(Exception):
@@ -47,92 +41,6 @@ class StopRequest(BaseException):
 
 
 @dataclass
-class Restart:
-    """When a part that ended by itself starts again: soon, and ever more slowly while it keeps ending."""
-
-    began: float = 0.0
-    failures: int = 0
-    due: float | None = None
-
-    def plan(self, now: float) -> int:
-        """In how many seconds."""
-        self.failures = 1 if now - self.began > HEALTHY_SECONDS else self.failures + 1
-        delay = RESTART_SECONDS[min(self.failures, len(RESTART_SECONDS)) - 1]
-        self.due = now + delay
-        return delay
-
-
-@dataclass
-class Child:
-    name: str
-    command: list[str]
-    death_signal: signal.Signals
-    process: subprocess.Popen[bytes] | None = None
-    restart: Restart = field(default_factory=Restart)
-
-    @property
-    def title(self) -> str:
-        return f"The {self.name} process"
-
-    def start(self) -> bool:
-        """Whether it has begun."""
-        self.process = subprocess.Popen(
-            self.command,
-            cwd=BASE_DIR,
-            env={**os.environ, embedded.LOOKED_AFTER: "true"},
-            stdin=subprocess.DEVNULL,
-            start_new_session=True,
-            preexec_fn=embedded.die_with_parent(self.death_signal),  # noqa: PLW1509 (no threads here)
-        )
-        return True
-
-    def end(self) -> str:
-        """How it ended; empty while it runs."""
-        if self.process is None or (code := self.process.poll()) is None:
-            return ""
-        self.signal_group(signal.SIGKILL)
-        return f"with signal {signal.Signals(-code).name}" if code < 0 else f"with exit code {code}"
-
-    def signal_group(self, sent: int) -> bool:
-        """To the whole group, so that grandchildren whose parent was killed are reached as well. Whether it has any."""
-        if self.process is None:
-            return False
-        try:
-            os.killpg(self.process.pid, sent)
-        except ProcessLookupError:
-            return False
-        return True
-
-    def group_lives(self) -> bool:
-        if self.process is not None:
-            self.process.poll()  # reap, or the group would seem to live on as a zombie
-        return self.signal_group(0)
-
-
-@dataclass
-class Service:
-    """An embedded service. We alone start it, and wait for nothing: another part may end meanwhile."""
-
-    name: str
-    services: embedded.Services
-    restart: Restart = field(default_factory=Restart)
-
-    @property
-    def title(self) -> str:
-        return SERVICES[self.name]
-
-    def start(self) -> bool:
-        """Whether it runs by now; to be called until it does."""
-        if not self.services.go_on_starting(self.name):
-            return False
-        say(f"{self.title} is running again.")
-        return True
-
-    def end(self) -> str:
-        return "" if self.services.runs(self.name) else "by itself"
-
-
-@dataclass
 class Supervisor:
     data: Path
     host: str
@@ -140,19 +48,19 @@ class Supervisor:
     services: list[Service] = field(default_factory=list)
     children: list[Child] = field(default_factory=list)
     signals: int = 0
+    lock: IO[str] | None = None
+    embedded_services: embedded.Services | None = None
 
     def run(self) -> None:
         """Start everything, watch it until asked to stop, and stop everything, whichever way that ends."""
-        lock = take_lock(self.data)
-        services: embedded.Services | None = None
+        self.lock = take_lock(self.data)
         try:
             check_port_is_free(self.host, self.port)
             self._listen_to_signals()
             say(
                 "Starting PostgreSQL and Redis …" if embedded.wanted_services() else "Using DATABASE_URL and REDIS_URL."
             )
-            services = embedded.ensure_services(self.data)
-            self.services = [Service(name, services) for name in services.names]
+            self._start_services_and_load()
             self._prepare()
             self._start_web_and_worker()
             self._wait_until_ready()
@@ -166,13 +74,13 @@ class Supervisor:
         finally:
             self.signals = max(self.signals, 1)  # from here on a signal shortens the wait and interrupts nothing
             self._stop_children()
-            if services is not None:
-                services.close()
-            lock.close()
+            if self.embedded_services is not None:
+                self.embedded_services.close()
+            self.lock.close()
         say("Stopped.")
 
     def _listen_to_signals(self) -> None:
-        for sent in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        for sent in SIGNALS:
             # Under nohup a hang-up is to be ignored. SIGINT is taken even if a shell's `&` had us ignore it.
             if sent != signal.SIGHUP or signal.getsignal(sent) != signal.SIG_IGN:
                 signal.signal(sent, self._on_signal)
@@ -185,53 +93,68 @@ class Supervisor:
         if self.signals == 1:
             raise StopRequest
 
+    def _start_services_and_load(self) -> None:
+        """Both at once, as each takes a second and more."""
+        self.embedded_services = services = embedded.claim_services(self.data)
+        for name in services.names:
+            while not services.begin(name):
+                time.sleep(STEP_SECONDS)
+        load_application()
+        for name in services.names:
+            while not services.go_on_starting(name):
+                time.sleep(STEP_SECONDS)
+        self.services = [Service(name, services) for name in services.names]
+
+    def _child(self, name: str, command: list[str], death_signal: signal.Signals) -> Child:
+        child = Child(name, command, death_signal, self._forget)
+        self.children.append(child)
+        child.start()
+        return child
+
+    def _forget(self) -> None:
+        """In a fork: what it holds open would stay locked for as long as it lives."""
+        assert self.lock is not None
+        assert self.embedded_services is not None
+        self.lock.close()
+        self.embedded_services.forget()
+
     def _step(self, name: str, command: list[str]) -> None:
         """Run one command to its end, stoppable like the other children."""
-        step = Child(name, command, signal.SIGKILL)
-        self.children.append(step)
-        step.start()
-        assert step.process is not None
-        while (code := step.process.poll()) is None:
+        step = self._child(name, command, signal.SIGKILL)
+        while (code := step.poll()) is None:
             self._look_after(*self.services)
-            time.sleep(0.05)
+            time.sleep(STEP_SECONDS)
         self.children.remove(step)
         if code:
-            shown = " ".join(["python", *command[1:]])
-            raise CannotRunError(f"`{shown}` failed with exit code {code}; see above.")
+            raise CannotRunError(f"`python -m {' '.join(command)}` failed with exit code {code}; see above.")
 
     def _prepare(self) -> None:
         """Once more, if a service ended meanwhile."""
-        command = [sys.executable, "-m", "config.prepare"]
         try:
-            self._step("prepare", command)
+            self._step("prepare", ["config.prepare"])
         except CannotRunError:
             deadline = time.monotonic() + 4 * LOOK_SECONDS
             while time.monotonic() < deadline or any(service.restart.due for service in self.services):
                 self._look_after(*self.services)
-                time.sleep(0.05)
+                time.sleep(STEP_SECONDS)
             if not any(service.restart.failures for service in self.services):
                 raise
-            self._step("prepare", command)
+            self._step("prepare", ["config.prepare"])
 
     def _show_demo_table(self) -> None:
         """The demo is a welcome, not a condition: without its table the application runs all the same."""
         try:
-            self._step("demo_table", [sys.executable, "manage.py", "demo_table"])
+            self._step("demo_table", ["django", "demo_table"])
         except CannotRunError:
             say("The demo's table can't be shown (see above); everything else is running.")
 
     def _start_web_and_worker(self) -> None:
         concurrency = env.number("WORKER_CONCURRENCY", 2, low=1, high=64)
-        worker = ["config.worker", "--concurrency", str(concurrency)]
-        self.children += [
-            Child("web", [sys.executable, "-m", *WEB], signal.SIGTERM),
-            # SIGKILL: Celery's handlers of other signals wait for its processes and for Redis, perhaps for ever. What
-            # the worker had begun PostgreSQL remembers; its processes have asked the kernel to die with it.
-            Child("worker", [sys.executable, "-W", ROOT_WARNING, "-m", *worker], signal.SIGKILL),
-            Child("importer", [sys.executable, "-m", "config.importer"], signal.SIGKILL),
-        ]
-        for child in self.children:
-            child.start()
+        self._child("web", WEB, signal.SIGTERM)
+        # SIGKILL: Celery's handlers of other signals wait for its processes and for Redis, perhaps for ever. What the
+        # worker had begun PostgreSQL remembers; its processes have asked the kernel to die with it.
+        self._child("worker", ["config.worker", "--concurrency", str(concurrency)], signal.SIGKILL)
+        self._child("importer", ["config.importer"], signal.SIGKILL)
 
     def _wait_until_ready(self) -> None:
         deadline = time.monotonic() + READY_SECONDS

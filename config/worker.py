@@ -6,6 +6,7 @@ What `celery --app config worker` does with the options that we use, and no chec
 import argparse
 import os
 import sys
+import warnings
 
 from config.celery import app
 
@@ -15,6 +16,8 @@ def main() -> None:
     parser.add_argument("--concurrency", type=int, default=2)
     parser.add_argument("--include", action="append", default=[], help="a module to import at the start")
     options = parser.parse_args()
+    # Celery advises against root at length; the operator who runs all of this as root has decided so.
+    warnings.filterwarnings("ignore", message="You're running the worker with superuser privileges")
     os.environ.setdefault("SKIP_CHECKS", "1")  # Django's; config.prepare has made them
     worker = app.Worker(
         concurrency=options.concurrency,

@@ -27,13 +27,14 @@ from .places import (
     wanted_services,
 )
 from .servers import postgres_programs, redis_program
-from .services import Services, ensure_services
+from .services import Services, claim_services, ensure_services
 
 __all__ = [
     "DEFAULT_DATA_DIR",
     "LOOKED_AFTER",
     "EmbeddedError",
     "Services",
+    "claim_services",
     "data_dir",
     "database_url",
     "die_with_parent",

@@ -54,22 +54,30 @@ class Services:
             for name in names:
                 if self.runs(name):
                     continue
-                keeper = self._begin(name)
+                keeper = self._start_keeper(name)
                 self._keepers[name] = _answered(keeper, self._data, name)
 
+    def begin(self, name: str) -> bool:
+        """Start it, without waiting, unless it runs. False while another process is at it: to be called again."""
+        if name in self._starting:
+            return True
+        if self._start_lock is None:
+            self._start_lock = try_lock(self._data / "run" / "start.lock", fcntl.LOCK_EX)
+        if self._start_lock is None:
+            return False
+        try:
+            if not self.runs(name):
+                self._starting[name] = self._start_keeper(name)
+        finally:
+            self._let_others_start()
+        return True
+
     def go_on_starting(self, name: str) -> bool:
-        """The same without waiting: to be called again and again, until it is true or raises."""
+        """`start` without waiting: to be called again and again, until it is true or raises."""
+        if not self.begin(name):
+            return False
         if name not in self._starting:
-            if self._start_lock is None:
-                self._start_lock = try_lock(self._data / "run" / "start.lock", fcntl.LOCK_EX)
-            if self._start_lock is None:
-                return False  # another process is at it
-            try:
-                if self.runs(name):
-                    return True
-                self._starting[name] = self._begin(name)
-            finally:
-                self._let_others_start()
+            return True
         keeper = self._starting[name]
         assert keeper.stdout is not None
         if not select.select([keeper.stdout], [], [], 0)[0]:
@@ -81,7 +89,7 @@ class Services:
             self._let_others_start()
         return True
 
-    def _begin(self, name: str) -> subprocess.Popen[str]:
+    def _start_keeper(self, name: str) -> subprocess.Popen[str]:
         if name in self._keepers:
             self._keepers.pop(name).wait(STOP_SECONDS)  # it let go of its lock, and ends
         choose_socket_dir(self._data)
@@ -126,6 +134,12 @@ class Services:
             keeper.returncode = 0  # it goes on for others, and is not ours to wait for
         self._keepers.clear()
 
+    def forget(self) -> None:
+        """In a fork of the process that claimed them: give up its copies. It claims them for itself."""
+        for file in (*self._locks.values(), self._start_lock, *(keeper.stdout for keeper in self._starting.values())):
+            if file is not None:
+                file.close()
+
     def __enter__(self) -> Self:
         return self
 
@@ -139,17 +153,25 @@ def ensure_services(data: Path | None = None, *, linger: float = 0) -> Services:
 
     linger: for how many seconds those that we start stay when their last user has gone.
     """
+    services = claim_services(data, linger=linger)
+    try:
+        if not looked_after():
+            services.start(*services.names)
+    except BaseException:
+        services.close(wait=True)
+        raise
+    return services
+
+
+def claim_services(data: Path | None = None, *, linger: float = 0) -> Services:
+    """The same, but they may not be up."""
     data = data or data_dir()
     services = Services(data, linger)
-    names = wanted_services()
-    if not names:
-        return services
     try:
-        prepare_folders(data)
+        if names := wanted_services():
+            prepare_folders(data)
         for name in names:
             services.claim(name)
-        if not looked_after():
-            services.start(*names)
     except BaseException as error:
         services.close(wait=True)
         if isinstance(error, PermissionError):

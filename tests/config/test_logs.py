@@ -19,7 +19,7 @@ from annotate.core.secret_links import new_token
 from annotate.models import ImportJob
 from annotate.projects.accounts import make_token
 from config import logs
-from config.supervisor import ROOT_WARNING, WEB
+from config.supervisor import WEB
 from tests.annotate.factories import World, make_world
 from tests.clients import as_user
 from tests.config.test_settings import Load, load  # noqa: F401 (a fixture)
@@ -132,7 +132,7 @@ def test_web_worker_and_importer_write_json_and_a_task_names_its_request(
     tmp_path: Path, collected_static: Path, world: World
 ) -> None:
     # Celery warns of root before there are logs; the supervisor has decided so, as has who runs the tests.
-    common = {**environment(), "LOG_FORMAT": "json", "LOG_LEVEL": "INFO", "PYTHONWARNINGS": ROOT_WARNING}
+    common = {**environment(), "LOG_FORMAT": "json", "LOG_LEVEL": "INFO"}
     port = free_port()
     web = LiveApp(WEB, {**common, "PORT": str(port), "WEB_WORKERS": "1"}, tmp_path / "web.log", port=port)
     worker = Worker(["config.worker", "--concurrency", "1"], common, tmp_path / "worker.log")

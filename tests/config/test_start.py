@@ -32,8 +32,7 @@ def test_what_is_slow_to_load_waits_until_it_is_needed() -> None:
     assert not SLOW & loaded
 
 
-def test_the_supervisor_loads_no_application() -> None:
-    """It stays for as long as the application, beside processes that have loaded it."""
+def test_the_supervisor_says_what_is_wrong_before_it_loads_the_application() -> None:
     script = "import sys, config.supervisor; print(' '.join(sys.modules))"
     done = subprocess.run([sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=True)
     assert not {"celery", "django.apps", "django.db"} & set(done.stdout.split())

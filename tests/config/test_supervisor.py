@@ -64,10 +64,10 @@ class Running:
         return [*psutil.Process(self.process.pid).children(recursive=True), *processes_on(self.data)]
 
     def children(self, name: str) -> list[psutil.Process]:
-        """Those that `name` started; what has just ended has no command line any more."""
+        """Those with `name` in their title; what has just ended has none any more."""
         mine = {one.pid for one in psutil.Process(self.process.pid).children()}
         alive = psutil.process_iter(["cmdline"])
-        return [one for one in alive if one.pid in mine and name in (one.info["cmdline"] or ())]
+        return [one for one in alive if one.pid in mine and name in " ".join(one.info["cmdline"] or ())]
 
     def child(self, name: str) -> psutil.Process:
         return self.children(name)[0]
@@ -103,15 +103,16 @@ def running(bare: dict[str, str], data: Path) -> Iterator[Running]:
     running.end()
 
 
-def test_it_serves_and_whichever_way_it_ends_nothing_is_left(running: Running) -> None:
+def test_it_serves_and_whichever_way_it_ends_nothing_is_left(running: Running, data: Path) -> None:
     """One after the other on the same data, since the first start, which makes them, takes by far the longest."""
     with urllib.request.urlopen(f"http://127.0.0.1:{running.port}/readyz", timeout=10) as reply:
         assert reply.status == 200
     names = {process.name() for process in running.started if runs(process)}
     assert {"postgres", "redis-server"} <= names
-    assert running.child("gunicorn")
-    assert running.child("config.worker")
-    assert running.child("config.importer")
+    for part in ("gunicorn", "celeryd", "config.importer"):
+        held = {file.path for file in running.child(part).open_files()}
+        assert str(data / "lock") not in held  # else it would stay locked should only the supervisor be killed
+        assert str(data / "run" / "postgres.users") in held
     for sent in (signal.SIGINT, signal.SIGTERM):
         running.process.send_signal(sent)
         assert running.wait() == 0, sent
@@ -120,7 +121,7 @@ def test_it_serves_and_whichever_way_it_ends_nothing_is_left(running: Running) -
         running.start()
 
     if sys.platform == "linux":  # elsewhere there is no PR_SET_PDEATHSIG
-        running.child("config.worker").suspend()  # as one that waits for something: it handles no signal
+        running.child("celeryd").suspend()  # as one that waits for something: it handles no signal
         running.process.kill()
         running.wait()
         running.assert_nothing_is_left(seconds=60)

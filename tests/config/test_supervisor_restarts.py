@@ -18,7 +18,7 @@ import psycopg
 import pytest
 
 from config import embedded
-from config.supervisor import HEALTHY_SECONDS, RESTART_SECONDS, Restart
+from config.parts import HEALTHY_SECONDS, RESTART_SECONDS, Restart
 from tests.config.test_embedded import keepers_on
 from tests.config.test_supervisor import Running, runs
 
@@ -119,10 +119,10 @@ def test_what_ends_starts_again_and_pages_say_so_meanwhile(running: Running, dat
     said(running, "PostgreSQL is running again.", times=2)
     well(running)
 
-    worker = running.child("config.worker")
+    worker = running.child("celeryd")
     worker.kill()
     said(running, "The worker process ended with signal SIGKILL; it starts again in 1 s.")
-    running.wait_until(lambda: any(other != worker for other in running.children("config.worker")))
+    running.wait_until(lambda: any(other != worker for other in running.children("celeryd")))
     running.child("gunicorn").kill()
     said(running, "The web process ended with signal SIGKILL; it starts again in 1 s.")
     well(running)
