@@ -1,5 +1,5 @@
-"""Annotators at work in threads, as `bench.under_faults` needs them: each keeps to what the workspace does, and every
-label is in a journal before it is sent, and again when the server has acknowledged it."""
+"""Annotators at work in threads: each keeps to what the workspace does, and every label is in a journal before it is
+sent, and again when the server has acknowledged it."""
 
 from __future__ import annotations
 
@@ -10,12 +10,13 @@ import time
 import urllib.error
 import urllib.request
 import uuid
+from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from bench.label_loop import Client
-from bench.stage import Annotator
+from bench.stage import Annotator, figure
 
 # A person reads before choosing: twenty of them choose about twenty labels a second.
 PAUSES = (0.5, 1.5)
@@ -143,3 +144,29 @@ class Health:
         ill = [n for n, one in enumerate(later) if not (one[3].get("database") and one[3].get("redis"))]
         after = (ill[-1] + 1) if ill else 0
         return None if after >= len(later) else later[after][0] + later[after][2] - moment
+
+
+def compare(lines: list[dict[str, Any]], refused: list[str]) -> bool:
+    """The journal against the database."""
+    from django.db import connection
+
+    from annotate.models import Label, LabelEvent
+
+    connection.close()  # the server that it was made to may have been killed
+    chosen = {line["key"]: line for line in lines if line["what"] == "chosen"}
+    acknowledged = {line["key"]: line["revision"] for line in lines if line["what"] == "acknowledged"}
+    events = Counter(str(key) for key in LabelEvent.objects.values_list("idempotency_key", flat=True))
+    of_task = Counter(LabelEvent.objects.values_list("label__task", flat=True))
+    stored = {task: (value, number) for task, value, number in Label.objects.values_list("task", "value", "revision")}
+    lost = [key for key in acknowledged if not events[key]]
+    expected = {key: (chosen[key]["value"], revision) for key, revision in acknowledged.items()}
+    other = [key for key, pair in expected.items() if stored.get(chosen[key]["task"]) != pair]
+    doubled = [key for key, choice in chosen.items() if of_task[choice["task"]] > 1]
+    never = [key for key in chosen if key not in acknowledged]
+    figure("acknowledged", f"{len(acknowledged):,} of {len(chosen):,} chosen")
+    figure("lost", str(len(lost)), "0")
+    figure("stored otherwise than chosen", str(len(other)), "0")
+    figure("stored twice", str(len(doubled)), "0")
+    figure("never acknowledged", str(len(never)), "0")
+    figure("refused", f"{len(refused)} {refused[:3] or ''}", "0")
+    return not (lost or other or doubled or never or refused)

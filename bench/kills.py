@@ -5,13 +5,13 @@ from __future__ import annotations
 import os
 import time
 
-from bench.judges import is_done, llm_version, names_of_units, samples_with_words_of_their_own, wait, worker
+from bench.judges import is_done, llm_version, samples_with_words_of_their_own, wait, worker
 from bench.stage import figure, heading, import_rows, own_services
 from tests.openai_server import OpenAIServer
 
 KILLS = 20
 AT_ONCE = 8
-UNITS = 2_000
+SAMPLES = 2_000
 
 
 def main() -> None:
@@ -21,7 +21,7 @@ def main() -> None:
             from annotate.projects.write import create_project
 
             project = create_project(slug="bench", spec={"name": "bench", "criteria": ["support"]})
-            import_rows(project, "samples", samples_with_words_of_their_own(UNITS), folder)
+            import_rows(project, "samples", samples_with_words_of_their_own(SAMPLES), folder)
             _killed(project, llm_version(project, server.port, at_once=AT_ONCE), server)
 
 
@@ -29,9 +29,9 @@ def _killed(project: object, version: object, server: OpenAIServer) -> None:
     from judges.models import Reply, Score
     from judges.runs.write import start_run
 
-    heading(f"{KILLS} times kill -9, {UNITS:,} units, {AT_ONCE} at once")
-    run = start_run(version=version, scope={"samples": names_of_units(project, UNITS)})  # type: ignore[arg-type]
-    asked = run.planned
+    heading(f"{KILLS} times kill -9, {SAMPLES:,} samples, {AT_ONCE} at once")
+    run = start_run(version=version, scope={"all": True})  # type: ignore[arg-type]
+    asked = sum(map(len, project.samples.values_list("claims", flat=True)))  # type: ignore[attr-defined]
     began = time.monotonic()
     for _kill in range(KILLS):
         with worker():

@@ -35,7 +35,7 @@ from typing import Any
 
 import psutil
 
-from bench.at_work import Health, Journal, Labelling
+from bench.at_work import Health, Journal, Labelling, compare
 from bench.stage import (
     ROOT,
     Annotator,
@@ -208,14 +208,14 @@ def _import_file(port: int, admin: Annotator, path: Path, taken: threading.Event
     while reply["status"] in ("waiting", "running"):
         time.sleep(0.5)
         url = f"http://localhost:{port}/api/projects/{SLUG}/imports/{reply['id']}/"
-        with urllib.request.urlopen(urllib.request.Request(url, headers=_headers(port, admin)), timeout=60) as answer:
+        with urllib.request.urlopen(urllib.request.Request(url, headers=headers_of(port, admin)), timeout=60) as answer:
             reply = json.loads(answer.read())
     took = f"answered {statuses} after {answered:.1f} s, {reply['status']} after {time.monotonic() - began:.1f} s"
     figure(path.name, took)
     return bool(reply["status"] == "done")
 
 
-def _headers(port: int, person: Annotator) -> dict[str, str]:
+def headers_of(port: int, person: Annotator) -> dict[str, str]:
     cookie = f"touchstone-session={person.session}; touchstone-csrf={'a' * 32}"
     return {"Cookie": cookie, "X-CSRFToken": "a" * 32, "Accept": "application/json", "Host": f"localhost:{port}"}
 
@@ -226,7 +226,7 @@ def upload(port: int, admin: Annotator, path: Path) -> tuple[int, Any, float]:
     part = f"--{boundary}\r\nContent-Disposition: form-data; name="
     head = f'{part}"kind"\r\n\r\nsamples\r\n{part}"file"; filename="{path.name}"\r\n\r\n'.encode()
     foot = f"\r\n--{boundary}--\r\n".encode()
-    sent = {**_headers(port, admin), "Content-Type": f"multipart/form-data; boundary={boundary}"}
+    sent = {**headers_of(port, admin), "Content-Type": f"multipart/form-data; boundary={boundary}"}
     sent["Content-Length"] = str(len(head) + path.stat().st_size + len(foot))
     connection = http.client.HTTPConnection("127.0.0.1", port, timeout=600)
     try:
@@ -292,7 +292,7 @@ def measure(name: str, samples: int, times: int | None, annotators: int) -> bool
             for thread in threads:
                 thread.join()
         is_quick = _print(journal.lines(), health, moments, ended)
-        kept = _compare(journal.lines(), [line for desk in desks for line in desk.refused])
+        kept = compare(journal.lines(), [line for desk in desks for line in desk.refused])
         for line in log.read_text().splitlines():
             if line.startswith(("PostgreSQL", "Redis", "The ")):
                 print(f"  make run said: {line}")
@@ -354,32 +354,6 @@ def _longest(good: list[dict[str, Any]], failed: list[dict[str, Any]], moments: 
             return "never"
         waits.append(first - began)
     return f"{max(waits):.1f} s (the longest of {len(waits)})"
-
-
-def _compare(lines: list[dict[str, Any]], refused: list[str]) -> bool:
-    """The journal against the database."""
-    from django.db import connection
-
-    from annotate.models import Label, LabelEvent
-
-    connection.close()  # the server that it was made to may have been killed
-    chosen = {line["key"]: line for line in lines if line["what"] == "chosen"}
-    acknowledged = {line["key"]: line["revision"] for line in lines if line["what"] == "acknowledged"}
-    events = Counter(str(key) for key in LabelEvent.objects.values_list("idempotency_key", flat=True))
-    of_task = Counter(LabelEvent.objects.values_list("label__task", flat=True))
-    stored = {task: (value, number) for task, value, number in Label.objects.values_list("task", "value", "revision")}
-    lost = [key for key in acknowledged if not events[key]]
-    expected = {key: (chosen[key]["value"], revision) for key, revision in acknowledged.items()}
-    other = [key for key, pair in expected.items() if stored.get(chosen[key]["task"]) != pair]
-    doubled = [key for key, choice in chosen.items() if of_task[choice["task"]] > 1]
-    never = [key for key in chosen if key not in acknowledged]
-    figure("acknowledged", f"{len(acknowledged):,} of {len(chosen):,} chosen")
-    figure("lost", str(len(lost)), "0")
-    figure("stored otherwise than chosen", str(len(other)), "0")
-    figure("stored twice", str(len(doubled)), "0")
-    figure("never acknowledged", str(len(never)), "0")
-    figure("refused", f"{len(refused)} {refused[:3] or ''}", "0")
-    return not (lost or other or doubled or never or refused)
 
 
 def main() -> None:

@@ -1,23 +1,41 @@
-"""Redis away for a minute in the middle of a run: whether the run goes on, and when one that was started meanwhile
-begins."""
+"""Redis away for a minute while people label, in the middle of a run: whether all that they submit arrives at once, the
+run goes on, and when one that was started meanwhile begins."""
 
 from __future__ import annotations
 
 import os
+import random
 import socket
 import subprocess
+import sys
+import threading
 import time
 import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
+from bench.at_work import Journal, Labelling, compare
 from bench.judges import endpoint_server, llm_version, samples_with_words_of_their_own, wait, worker
-from bench.stage import Web, figure, free_port, heading, import_rows, own_services, web
+from bench.stage import (
+    Annotator,
+    Web,
+    demo_samples,
+    figure,
+    free_port,
+    heading,
+    import_rows,
+    make_project,
+    own_services,
+    web,
+)
 from config import embedded
 
 AWAY_SECONDS = 60
 LATENCY = 0.2
 AT_ONCE = 4
 SAMPLES = 700
+ANNOTATORS, TASKS_EACH = 10, 200
 
 
 def main() -> None:
@@ -29,18 +47,52 @@ def main() -> None:
         project = create_project(slug="bench", spec={"name": "bench", "criteria": ["support"]})
         import_rows(project, "samples", samples_with_words_of_their_own(SAMPLES), folder)
         version = llm_version(project, port, at_once=AT_ONCE)
+        tasks = demo_samples(ANNOTATORS * TASKS_EACH)
+        people = make_project("people", samples=tasks, criteria=["relevancy"], annotators=ANNOTATORS, folder=folder)
         own = _OwnRedis(redis_port, folder)
         own.start()
         # For web and worker; this process keeps the other one, and so its messages reach nobody.
         os.environ["REDIS_URL"] = f"redis://127.0.0.1:{redis_port}/0"
         try:
             with worker(), web() as running:
-                _without(own, running, project, version)
+                desks = _desks(running, people, folder)
+                with _at_work(desks):
+                    away = _without(own, running, project, version)
         finally:
             own.stop()
+        sys.exit(0 if _all_arrived(desks, away) else 1)
 
 
-def _without(own: _OwnRedis, running: Web, project: object, version: object) -> None:
+def _desks(running: Web, people: list[Annotator], folder: Path) -> list[Labelling]:
+    journal, stop = Journal(folder / "journal.jsonl"), threading.Event()
+    return [Labelling(running.port, "people", one, journal, stop, random.Random(n)) for n, one in enumerate(people)]
+
+
+@contextmanager
+def _at_work(desks: list[Labelling]) -> Iterator[None]:
+    threads = [threading.Thread(target=desk.work) for desk in desks]
+    for thread in threads:
+        thread.start()
+    try:
+        yield
+    finally:
+        desks[0].stop.set()
+        for thread in threads:
+            thread.join()
+
+
+def _all_arrived(desks: list[Labelling], away: tuple[float, float]) -> bool:
+    lines = desks[0].journal.lines()
+    asked = [line for line in lines if line["what"] == "reply" and away[0] <= line["at"] <= away[1]]
+    for name, what in (("labels", "label"), ("submissions", "finish")):
+        replies = [line["status"] for line in asked if line["to"] == what]
+        figure(f"{name} while Redis was away", f"{len(replies) - replies.count(200)} of {len(replies)} failed", "0")
+    kept = compare(lines, [line for desk in desks for line in desk.refused])
+    return kept and bool(asked) and all(line["status"] == 200 for line in asked)
+
+
+def _without(own: _OwnRedis, running: Web, project: object, version: object) -> tuple[float, float]:
+    """Between which times it was away."""
     from judges.runs.write import start_run
 
     heading(f"Redis away for {AWAY_SECONDS} s")
@@ -56,10 +108,11 @@ def _without(own: _OwnRedis, running: Web, project: object, version: object) -> 
     figure("asked while Redis was away", f"{rate:.1f} units/s of {AT_ONCE / LATENCY:.0f}")
     figure("pages while Redis was away", f"{failed} of {asked} failed", "0")
     meanwhile = start_run(version=version, scope={"all": True}, again=True)
-    own.start()
     back = time.monotonic()
+    own.start()
     wait(lambda: _done_of(meanwhile) > 0)
     figure("a run of that time begins after", f"{time.monotonic() - back:.1f} s", "<= 30 s")
+    return began, back
 
 
 class _OwnRedis:

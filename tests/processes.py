@@ -52,7 +52,8 @@ def environment() -> dict[str, str]:
 
 @dataclass
 class AppProcess:
-    """A process group of the application, with its output in a file."""
+    """A process group of the application, with its output in a file. `wait_for(condition)` returns once what it was to
+    do is done."""
 
     command: list[str]
     environment: dict[str, str]
@@ -104,22 +105,22 @@ class AppProcess:
         self.process.wait()
         self.process = None
 
+    def wait_for(self, condition: Callable[[], bool], seconds: float = READY_SECONDS) -> None:
+        deadline = time.monotonic() + seconds
+        while not condition():
+            if not self.is_running():
+                self.fail("It has ended while there is work.")
+            if time.monotonic() > deadline:
+                self.fail(f"It is not done after {seconds} s.")
+            time.sleep(0.02)
+
     def fail(self, what: str) -> None:
         pytest.fail(f"{what}\n{self.log.read_text(errors='replace')[-4000:]}")
 
 
 @dataclass
 class Worker(AppProcess):
-    """A real Celery worker. `wait_for(condition)` returns once what it was sent to do is done."""
-
-    def wait_for(self, condition: Callable[[], bool], seconds: float = READY_SECONDS) -> None:
-        deadline = time.monotonic() + seconds
-        while not condition():
-            if not self.is_running():
-                self.fail("The worker has ended while there is work.")
-            if time.monotonic() > deadline:
-                self.fail(f"The worker is not done after {seconds} s.")
-            time.sleep(0.02)
+    """A real Celery worker."""
 
     def wait_idle(self) -> None:
         """Until the queue is empty. A message on its way from the queue to a process is seen nowhere for a moment, so

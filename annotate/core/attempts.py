@@ -75,8 +75,10 @@ def count(limits: Mapping[str, Limit], now: datetime | None = None) -> None:
         # In one order, so that no two wait for each other.
         for name in sorted(limits):
             limit = limits[name]
-            (left,) = fetch_one(_COUNT, {"key": _key(name), "share": timedelta(seconds=limit.seconds), "now": now})
-            over = left - timedelta(seconds=limit.at_once * limit.seconds)
+            share = timedelta(seconds=limit.seconds)
+            full = limit.at_once * share
+            (left,) = fetch_one(_COUNT, {"key": _key(name), "share": share, "full": full, "now": now})
+            over = left - full
             if over > timedelta():
                 raise TooManyAttempts(ceil(over.total_seconds()))
     execute(_REMOVE, {"now": now, "most": _REMOVED})
@@ -88,9 +90,12 @@ def take_back(limits: Mapping[str, Limit]) -> None:
         execute(_TAKE_BACK, {"key": _key(name), "share": timedelta(seconds=limits[name].seconds)})
 
 
+# No bucket is more than full: one that would be twice is of before the clock was put back, and keeps nobody out.
 _COUNT = """
 INSERT INTO annotate_attempts AS kept (key, until) VALUES (%(key)s, %(now)s::timestamptz + %(share)s)
-ON CONFLICT (key) DO UPDATE SET until = greatest(kept.until, %(now)s::timestamptz) + %(share)s
+ON CONFLICT (key) DO UPDATE SET until = %(share)s
+    + CASE WHEN kept.until < %(now)s::timestamptz + 2 * %(full)s THEN greatest(kept.until, %(now)s::timestamptz)
+           ELSE %(now)s::timestamptz END
 RETURNING until - %(now)s::timestamptz
 """
 _TAKE_BACK = "UPDATE annotate_attempts SET until = until - %(share)s WHERE key = %(key)s"

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import shutil
+import time
 from collections.abc import Callable
+from contextlib import suppress
 from datetime import datetime, timedelta
+from pathlib import Path
 
 from django.conf import settings
 from django.contrib.sessions.models import Session
@@ -18,12 +22,29 @@ from annotate.models.transfer import ImportStatus
 # Rows at once, so that nobody waits for a long transaction.
 _PIECE = 1000
 _TURN = "retention"
+# Since the last byte of it: also after the clock was put forward a day, another process may be at it.
+_HALF_WRITTEN = timedelta(days=7)
 
 
 def look_for_old() -> None:
     """Every worker asks for it; of those that come at once one is enough."""
     if cache.add(_TURN, 1, timeout=settings.RETENTION_LOOK_SECONDS / 2):
         remove_old()
+        remove_half_written()
+
+
+def remove_half_written() -> None:
+    """What a process that was killed left in the folder of files that are not whole yet."""
+    before = time.time() - _HALF_WRITTEN.total_seconds()
+    for left in Path(settings.FILE_UPLOAD_TEMP_DIR).iterdir():
+        # Others end as well, and take theirs along.
+        with suppress(FileNotFoundError):
+            if max(one.stat().st_mtime for one in (left, *left.glob("*"))) > before:
+                continue
+            if left.is_dir():
+                shutil.rmtree(left)
+            else:
+                left.unlink()
 
 
 def old(now: datetime | None = None) -> dict[str, QuerySet[Model]]:

@@ -4,6 +4,8 @@
 last with the many migrations that `0001_tables` replaces. In it are the demo with all its judges run, a trial, a check
 with canaries, looks, a certificate, decisions, an approval and a flag; `triage`, imported from three files and settled;
 and a frozen report of every criterion. `alma` is the admin of the first project, `ida` of the second.
+
+`installation_3c0e23a.sql.xz` is the small demo (`DEMO=small`) at commit 3c0e23a.
 """
 
 from __future__ import annotations
@@ -44,6 +46,7 @@ from systems.questions.contents import Content
 from tests.clients import as_user
 
 INSTALLATION = Path(__file__).with_name("installation_d79ca33.sql.xz")
+LATER = Path(__file__).with_name("installation_3c0e23a.sql.xz")
 # Django's own account of what was migrated; what is frozen: its sentences become codes (below); and the sides of
 # samples, which are of groups now. Every other table stays as it is.
 FROZEN = ("judges_alignmentreport", "judges_look")
@@ -146,7 +149,9 @@ def _rows(columns: dict[str, str]) -> dict[str, Counter[str]]:
     return found
 
 
-def test_an_upgrade_keeps_every_row_and_gives_the_tables_of_a_new_installation(before: None) -> None:
+@pytest.mark.parametrize("installation", [INSTALLATION, LATER], ids=lambda path: path.stem)
+def test_an_upgrade_keeps_every_row_and_gives_the_tables_of_a_new_installation(empty: None, installation: Path) -> None:
+    _restore(lzma.decompress(installation.read_bytes()))
     columns = _columns()
     assert len(columns) > 30
     rows = _rows(columns)

@@ -1,8 +1,9 @@
+import io
 import json
 import os
 import shutil
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from django.core.management.base import CommandError, CommandParser
 
@@ -55,10 +56,10 @@ class Command(OneLineCommand):
             manifest_path = out.with_name(out.name + ".manifest.json")
             _check_writable(manifest_path)
             release = make_release(project=project, user=None, file_format=options["format"], filters=filters)
-            with open_release(release) as file, out.open("wb") as copy:
-                shutil.copyfileobj(file, copy)
-            manifest = json.dumps(release.manifest, ensure_ascii=False, indent=2)
-            manifest_path.write_text(manifest + "\n", encoding="utf-8")
+            manifest = json.dumps(release.manifest, ensure_ascii=False, indent=2) + "\n"
+            with open_release(release) as file:
+                _write_whole(out, file)
+            _write_whole(manifest_path, io.BytesIO(manifest.encode()))
         except Refusal as error:
             hint = " `manage.py settle` makes verdicts of imported labels." if error.code == "nothing_to_export" else ""
             raise CommandError(error.message + hint) from None
@@ -67,6 +68,19 @@ class Command(OneLineCommand):
         self.stdout.write(
             f"{out}: release {release.number}, {release.manifest['rows']} rows, sha256 {release.manifest['sha256']}"
         )
+
+
+def _write_whole(path: Path, content: IO[bytes]) -> None:
+    """Under its own name it is there once it is whole, unless that is a pipe or a device."""
+    partial = path if path.exists() and not path.is_file() else path.with_name(f"{path.name}.partial")
+    try:
+        with partial.open("wb") as copy:
+            shutil.copyfileobj(content, copy)
+        partial.replace(path)
+    except OSError:
+        if partial != path:
+            partial.unlink(missing_ok=True)
+        raise
 
 
 def _check_writable(path: Path) -> None:

@@ -311,6 +311,16 @@ def test_command_line(project: Project, tmp_path: Path) -> None:
         call_command("export", "p", "--format", "csv", "--out", str(tmp_path / "no" / "x"))
 
 
+def test_command_line_leaves_no_half_written_file(project: Project, tmp_path: Path) -> None:
+    out = tmp_path / "truth.csv"
+    out.write_text("of before")
+    (tmp_path / "truth.csv.partial").symlink_to("/dev/full")
+    with pytest.raises(CommandError, match=r"truth\.csv: No space left on device\."):
+        call_command("export", "p", "--format", "csv", "--out", str(out))
+    assert list(tmp_path.glob("truth*")) == [out]
+    assert out.read_text() == "of before"
+
+
 def test_command_line_numbers_nothing_that_it_cannot_write(project: Project, tmp_path: Path) -> None:
     (tmp_path / "taken.manifest.json").mkdir()
     for out, said in (

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from datetime import datetime, timedelta
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -15,7 +17,7 @@ from django.utils import timezone
 from annotate.core.attempts import CONFIRMED, count
 from annotate.files.import_jobs import create_job
 from annotate.files.import_queue import has_file
-from annotate.files.retention import look_for_old, old, remove_old
+from annotate.files.retention import look_for_old, old, remove_half_written, remove_old
 from annotate.members.resets import create_reset
 from annotate.members.write import create_invite, revoke_invite
 from annotate.models import ApiToken, AuditEntry, ImportJob, Invite, Label, LabelEvent, PasswordReset, Release, Verdict
@@ -111,3 +113,17 @@ def test_by_command_and_by_the_worker(things: World, capsys: Any) -> None:
     assert not PasswordReset.objects.exists()
     call_command("retention")
     assert "reset links: 0" in capsys.readouterr().out
+
+
+def test_what_a_killed_process_left_half_written_goes_after_a_week(db: None, tmp_path: Path, settings: Any) -> None:
+    settings.FILE_UPLOAD_TEMP_DIR = tmp_path
+    for name in ("of-a-release/release", "still-written/release"):
+        (tmp_path / name).parent.mkdir()
+        (tmp_path / name).write_text("half")
+    (tmp_path / "upload").write_text("half")
+    week_ago = after(-7.1).timestamp()
+    for path in [*tmp_path.rglob("*")]:
+        os.utime(path, (week_ago, week_ago))
+    os.utime(tmp_path / "still-written/release")
+    remove_half_written()
+    assert sorted(tmp_path.iterdir()) == [tmp_path / "still-written"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import uuid
 from collections import Counter
 from typing import Any
 
@@ -23,6 +24,7 @@ from tests.annotate.factories import (
     make_samples,
     make_world,
     must_take,
+    plain,
     run_out,
     say,
     take,
@@ -297,6 +299,24 @@ def test_five_hundred_stale_edits_of_a_hundred_labels(world: World) -> None:
     assert Counter(result for part in results for result in part) == {(412, "no", "unsure"): 500}
     assert list(Label.objects.order_by("id").values_list("value", "comment", "revision")) == before
     assert LabelEvent.objects.count() == 200
+
+
+def test_a_thousand_labels_that_are_sent_twice(world: World) -> None:
+    """Scorecard 6. Of each the second comes while the first is under way, or right after it."""
+    make_samples(world.project, 250, claims=[{"text": f"c{n}", "start": None, "end": None} for n in range(4)])
+    tasks = list(world.batch(criteria=["support"], annotators=[world.ann], overlap=1).tasks.all())
+    labels = [(task, f"claim:{number}", uuid.uuid4()) for task in tasks for number in range(4)]
+    twice = [label for label in labels for _ in range(2)]
+
+    def send(part: list[tuple[Task, str, uuid.UUID]]) -> list[Any]:
+        return [(key, plain(say(world.ann, task, unit, "support", "yes", key=key))) for task, unit, key in part]
+
+    results = concurrently(*[lambda n=n: send(twice[n::20]) for n in range(20)])
+    replies = Counter(result for part in results for result in part)
+    assert len(replies) == 1_000, "both replies to a label are equal"
+    assert set(replies.values()) == {2}
+    assert set(LabelEvent.objects.values_list("idempotency_key", flat=True)) == {key for _, _, key in labels}
+    assert (Label.objects.count(), LabelEvent.objects.count()) == (1_000, 1_000)
 
 
 def test_a_claim_whose_reply_was_lost_is_found_again_or_taken_over(world: World) -> None:

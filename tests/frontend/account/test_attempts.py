@@ -45,6 +45,14 @@ def test_the_right_password_after_thirty_wrong_ones_is_refused(ben: User) -> Non
     assert log_in(Client(), RIGHT).status_code == 302
 
 
+def test_a_clock_that_was_put_back_keeps_nobody_out_for_as_long(ben: User) -> None:
+    guess(ADDRESS_AND_ACCOUNT.at_once)
+    later(-3600)
+    assert log_in(Client(), RIGHT).status_code == 302
+    guess(30)
+    assert log_in(Client(), RIGHT).status_code == 429
+
+
 def test_a_few_wrong_ones_are_not(ben: User) -> None:
     assert guess(ADDRESS_AND_ACCOUNT.at_once - 1).status_code == 200
     assert log_in(Client(), RIGHT).status_code == 302
