@@ -11,6 +11,8 @@ import urllib.error
 import urllib.request
 import uuid
 from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -115,6 +117,25 @@ class Labelling:
         except OSError:
             self.client = None
             return 0, b"", time.perf_counter() - began
+
+
+def desks_of(port: int, slug: str, people: list[Annotator], folder: Path) -> list[Labelling]:
+    """One for each, with one journal and one end."""
+    journal, stop = Journal(folder / "journal.jsonl"), threading.Event()
+    return [Labelling(port, slug, one, journal, stop, random.Random(number)) for number, one in enumerate(people)]
+
+
+@contextmanager
+def at_work(desks: list[Labelling]) -> Iterator[None]:
+    threads = [threading.Thread(target=desk.work) for desk in desks]
+    for thread in threads:
+        thread.start()
+    try:
+        yield
+    finally:
+        desks[0].stop.set()
+        for thread in threads:
+            thread.join()
 
 
 @dataclass

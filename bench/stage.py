@@ -201,6 +201,7 @@ def make_project(
     annotators: int,
     folder: Path,
     overlap: int = 1,
+    strategy: str = "balanced",
 ) -> list[Annotator]:
     """A project with one open batch, in which every sample is labelled by `overlap` of the annotators, who are
     returned."""
@@ -225,6 +226,7 @@ def make_project(
         criteria=list(project.criteria.all()),
         annotators=users,
         overlap=overlap,
+        strategy=strategy,
         selection={"method": "all"},
         seed=1,
     )

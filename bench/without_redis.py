@@ -4,21 +4,16 @@ run goes on, and when one that was started meanwhile begins."""
 from __future__ import annotations
 
 import os
-import random
 import socket
 import subprocess
 import sys
-import threading
 import time
 import urllib.request
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
-from bench.at_work import Journal, Labelling, compare
+from bench.at_work import Labelling, at_work, compare, desks_of
 from bench.judges import endpoint_server, llm_version, samples_with_words_of_their_own, wait, worker
 from bench.stage import (
-    Annotator,
     Web,
     demo_samples,
     figure,
@@ -55,30 +50,12 @@ def main() -> None:
         os.environ["REDIS_URL"] = f"redis://127.0.0.1:{redis_port}/0"
         try:
             with worker(), web() as running:
-                desks = _desks(running, people, folder)
-                with _at_work(desks):
+                desks = desks_of(running.port, "people", people, folder)
+                with at_work(desks):
                     away = _without(own, running, project, version)
         finally:
             own.stop()
         sys.exit(0 if _all_arrived(desks, away) else 1)
-
-
-def _desks(running: Web, people: list[Annotator], folder: Path) -> list[Labelling]:
-    journal, stop = Journal(folder / "journal.jsonl"), threading.Event()
-    return [Labelling(running.port, "people", one, journal, stop, random.Random(n)) for n, one in enumerate(people)]
-
-
-@contextmanager
-def _at_work(desks: list[Labelling]) -> Iterator[None]:
-    threads = [threading.Thread(target=desk.work) for desk in desks]
-    for thread in threads:
-        thread.start()
-    try:
-        yield
-    finally:
-        desks[0].stop.set()
-        for thread in threads:
-            thread.join()
 
 
 def _all_arrived(desks: list[Labelling], away: tuple[float, float]) -> bool:

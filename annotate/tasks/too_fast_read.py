@@ -158,11 +158,13 @@ def spent(done: Iterable[Done]) -> Iterator[Spent]:
         # The time that was there for what they have submitted since, and is not accounted for.
         left = 0.0
         for task in tasks:
-            since = max((at for at in (before, task.opened_at) if at is not None), default=None)
+            # Unless the clock was put back since then, which then says nothing.
+            opened_at = task.opened_at if task.opened_at and task.opened_at <= task.submitted_at else None
+            since = max((at for at in (before, opened_at) if at is not None), default=None)
             gap = None if since is None else (task.submitted_at - since).total_seconds()
             left += gap or 0.0
-            if task.opened_at is not None:
-                left = min(left, (task.submitted_at - task.opened_at).total_seconds())
+            if opened_at is not None:
+                left = min(left, (task.submitted_at - opened_at).total_seconds())
             seconds = gap
             if task.measured is not None:
                 seconds = task.measured if gap is None else min(task.measured, left)

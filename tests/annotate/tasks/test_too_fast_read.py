@@ -62,6 +62,11 @@ def test_by_what_the_browser_measured() -> None:
     assert flagged((60, 7, 100), (120, 5, 100), (180, 0.2, 3), (240, 1.5, 3)) == [1, 2]
 
 
+def test_a_clock_that_was_put_back_makes_nobody_too_fast() -> None:
+    """The batch was opened later than the task was submitted, says the clock."""
+    assert flagged((-3600, None, 100), (-3500, None, 100), opened=[0, 0]) == []
+
+
 def test_what_was_read_before_needs_less() -> None:
     assert flagged((60, 30, 300), (90, 2, 300), (120, 0.5, 300), samples=[7, 7, 7]) == [2]
 
