@@ -79,9 +79,7 @@ class Labelling:
     def _ask_for_work(self) -> tuple[int | None, int | None]:
         ids: list[int] = []
         while len(ids) < 2:
-            reply = self._until_answered(
-                "work", "", "GET", f"/api/projects/{self.slug}/work/?exclude={','.join(map(str, ids))}"
-            )
+            reply = self._until_answered("work", "", "POST", f"/api/projects/{self.slug}/work/", {"exclude": ids})
             if reply is None or reply["task"] is None:
                 break
             ids.append(reply["task"]["id"])

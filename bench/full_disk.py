@@ -31,7 +31,7 @@ from bench.under_faults import SLUG, headers_of, make_run, new_member, upload
 
 DISK_MB = 900
 # Of what is asked here, nothing but labels finds room in so much.
-LITTLE = 1_000_000
+LITTLE = 3_000_000
 ANNOTATORS, SAMPLES_EACH, CONTEXT_BYTES = 10, 190, 3_000
 UPLOADED = 1_500
 CALM_SECONDS, FULL_SECONDS, WELL_SECONDS = 10.0, 20.0, 300.0

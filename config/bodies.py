@@ -7,19 +7,14 @@ a length that is within the limit bounds what is read, whatever is sent; without
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import suppress
 from typing import Any
 
 from django.http import HttpRequest, HttpResponse, UnreadablePostError
 from django.http.response import HttpResponseBase
 
-from annotate.core.bodies import MIB, MOST_ESCAPES, USUAL, limit_of
+from annotate.core.bodies import MOST_ESCAPES, USUAL, limit_of
 from config.errors import length_required, other_charset, packed, too_large
-from config.requests import CutOff
-
-# Up to here a body that is refused is read and thrown away, piece by piece: a client that is still sending when the
-# connection closes sees that and not the answer, and the workspace would send a label again and again.
-THROWN_AWAY = 64 * MIB
+from config.requests import throw_away_body
 
 _URL_ENCODED = "application/x-www-form-urlencoded"
 _FORMS = (_URL_ENCODED, "multipart/form-data")
@@ -42,10 +37,7 @@ class BodyLimits:
         if length > USUAL and most > USUAL and not hasattr(view, "cls") and not request.user.is_authenticated:
             most = USUAL  # a form is read before it is asked who sends it; the API asks first
         if length > most:
-            if length <= THROWN_AWAY:
-                with suppress(CutOff):
-                    while request.read(USUAL):
-                        pass
+            throw_away_body(request)
             return too_large(request, most)
         if request.headers.get("Content-Encoding", "identity").lower() != "identity":
             return packed(request)

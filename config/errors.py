@@ -23,7 +23,7 @@ from django.views.decorators.csrf import csrf_exempt
 from annotate.api.auth import foreign_origin
 from annotate.core.errors import RETRY_SECONDS, StorageError
 from annotate.models import Project
-from config.requests import CutOff
+from config.requests import CutOff, throw_away_body
 
 # Classes of SQLSTATE: connections, transactions that lost against others, resources, locks, and being shut down.
 _PASSING = ("08", "40", "53", "55P03", "57P")
@@ -37,6 +37,7 @@ def server_error(request: HttpRequest) -> HttpResponse:
     if error is not None and _is_no_room(error):
         message = "The server has no room left on its disk. Nothing was stored."
         full: HttpResponse = _api_error(507, "no_room", message) if _is_api(request) else _page(507)
+        throw_away_body(request)
         log_response("No room for %s: %s", request.path, error, response=full, request=request, level="error")
         return full
     if error is None or not passes(error):

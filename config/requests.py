@@ -6,11 +6,17 @@ Python knows a hundred: some read what UTF-8 can't write (`utf-7`: halves of sur
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Any
 
 from django.core.exceptions import BadRequest
 from django.core.handlers.wsgi import LimitedStream, WSGIRequest
+from django.http import HttpRequest, UnreadablePostError
 from django.utils.http import parse_header_parameters
+
+from annotate.core.bodies import MIB
+
+_THROWN_AWAY = 64 * MIB
 
 
 class CutOff(BadRequest):
@@ -47,3 +53,13 @@ class Utf8Request(WSGIRequest):
         except ValueError:  # as good as none; REST framework reads it, too
             meta["CONTENT_TYPE"] = ""
             self.content_type, self.content_params = "", {}
+
+
+def throw_away_body(request: HttpRequest) -> None:
+    """Before an answer that does not need it: a client that is still sending when the connection closes sees that and
+    not the answer, and the workspace would send a label again and again. What is larger than _THROWN_AWAY is left."""
+    length = request.META.get("CONTENT_LENGTH") or ""
+    if length.isdecimal() and int(length) <= _THROWN_AWAY:
+        with suppress(CutOff, UnreadablePostError):
+            while request.read(MIB):
+                pass

@@ -14,6 +14,7 @@ import signal
 import socket
 import sys
 import time
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO
@@ -251,7 +252,8 @@ def check_port_is_free(host: str, port: int) -> None:
 
 
 def say(line: str) -> None:
-    print(line, flush=True)
+    with suppress(OSError):  # of a file on a disk that is full, or a terminal that is gone: nothing ends for that
+        print(line, flush=True)
 
 
 def main() -> None:

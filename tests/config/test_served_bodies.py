@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import http.client
 import json
+import resource
 import socket
 from contextlib import suppress
 
+import psutil
 import pytest
 
 from annotate.core.bodies import KIB, MIB
+from annotate.models import Project, User
+from annotate.projects.write import set_member
 from tests.processes import LiveApp
 
 
@@ -93,3 +97,27 @@ def test_addresses_and_headers_have_bounds(live_app: LiveApp) -> None:
     status, page = answer(live_app, "GET /login/ HTTP/1.1", b"\r\n")
     assert status == 200
     assert b"password" in page
+
+
+def test_an_upload_that_finds_no_room_gets_an_answer(live_app: LiveApp) -> None:
+    """Also while it is on its way. The largest file that web may write stands for a full disk."""
+    admin = User.objects.create_user("alma")
+    set_member(project=Project.objects.create(slug="p", name="P"), user=admin, role="admin")
+    cookie = live_app.session_cookie(admin)
+    head = (
+        "POST /api/projects/p/imports/ HTTP/1.1\r\n"
+        f"Cookie: {cookie['name']}={cookie['value']}; touchstone-csrf={'a' * 32}\r\nX-CSRFToken: {'a' * 32}"
+    )
+    body = b'--b\r\nContent-Disposition: form-data; name="file"; filename="a.jsonl"\r\n\r\n'
+    body += bytes(16 * MIB) + b"\r\n--b--\r\n"
+    length = f"Content-Type: multipart/form-data; boundary=b\r\nContent-Length: {len(body)}\r\n\r\n".encode()
+    workers = [one.pid for one in psutil.Process(live_app.pid).children()]
+    usual = resource.getrlimit(resource.RLIMIT_FSIZE)
+    for pid in workers:
+        resource.prlimit(pid, resource.RLIMIT_FSIZE, (MIB, usual[1]))
+    try:
+        status, reply = answer(live_app, head, length + body)
+    finally:
+        for pid in workers:
+            resource.prlimit(pid, resource.RLIMIT_FSIZE, usual)
+    assert (status, json.loads(reply)["error"]["code"]) == (507, "no_room")

@@ -158,3 +158,9 @@ def test_the_lock_of_a_killed_supervisor_is_free(data: Path) -> None:
     (data / "lock").write_text("999999")
     with take_lock(data):
         assert (data / "lock").read_text() == str(os.getpid())
+
+
+def test_nothing_ends_because_the_file_it_speaks_to_finds_no_room() -> None:
+    program = "import os; from config.supervisor import say; say('x'); os._exit(0)"
+    with open("/dev/full", "wb") as full:
+        assert subprocess.run([sys.executable, "-c", program], stdout=full, cwd=ROOT).returncode == 0
