@@ -59,7 +59,7 @@ BETWEEN_SECONDS = 8.0
 AFTER_SECONDS = 45.0
 # `make run` waits 30 s before it starts again what keeps ending.
 WELL_SECONDS = 180.0
-START_SECONDS = 300
+START_SECONDS = 900
 IMPORT_BYTES = 200_000_000
 UPLOADS, UPLOADED_SAMPLES = 9, 20
 
