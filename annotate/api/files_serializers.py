@@ -86,7 +86,9 @@ class Imports(Shape):
     results = Import(many=True, help_text="Without their errors.")
 
 
-class ImportFailed(Import):
+class ImportFailed(Import, required="error"):
+    """Beside the error there is an import once a file was read."""
+
     error = Problem()
 
 

@@ -213,8 +213,8 @@ def answers(
 
         verb = method.__name__.upper()
         replies = {status: reply} if reply is not None else {204: NO_CONTENT}
-        errors = _errors(verb, conflict=conflict, versioned=IF_MATCH in headers)
         queried = [*(PAGE if is_page else ()), *(query.query_parameters() if query else ())]
+        errors = _errors(verb, queried=bool(queried), conflict=conflict, versioned=IF_MATCH in headers)
         described: Any = extend_schema(
             request=request or (takes if takes is not Nothing else None),
             responses={**replies, **errors, **(also or {})},
@@ -250,8 +250,10 @@ def _page(found: Any, most: int, request: Request) -> dict[str, Any]:
     return {"results": rows, "count": pages.count, "next": pages.get_next_link(), "previous": pages.get_previous_link()}
 
 
-def _errors(verb: str, *, conflict: bool, versioned: bool) -> dict[int, OpenApiResponse]:
+def _errors(verb: str, *, queried: bool, conflict: bool, versioned: bool) -> dict[int, OpenApiResponse]:
     errors = dict(_ERRORS)
+    if queried:
+        errors[422] = "A query parameter is missing, or has a value that it can't have."
     if verb != "GET":
         errors |= _BODY_ERRORS
     if conflict or versioned:

@@ -97,7 +97,14 @@ def test_the_document_explains_what_all_operations_share(schema: dict[str, Any])
 def test_every_operation_names_the_error_reply(schema: dict[str, Any]) -> None:
     for name, operation in operations(schema):
         assert {"401", "403", "404"} <= set(operation["responses"]), name
-        assert ("requestBody" in operation) <= ("422" in operation["responses"]), name
+        asks = "requestBody" in operation or any(one["in"] == "query" for one in operation.get("parameters", []))
+        assert asks <= ("422" in operation["responses"]), name
+
+
+def test_an_import_that_fails_may_have_read_no_file(schema: dict[str, Any]) -> None:
+    failed = schema["paths"]["/api/projects/{slug}/imports/"]["post"]["responses"]["422"]
+    shape = failed["content"]["application/json"]["schema"]
+    assert problems({"error": {"code": "bad_kind", "message": "Which kind?"}}, shape, schema) == []
 
 
 def test_the_labelling_loop_is_described(schema: dict[str, Any]) -> None:
