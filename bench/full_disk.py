@@ -32,8 +32,9 @@ from bench.under_faults import SLUG, headers_of, make_run, new_member, upload
 DISK_MB = 900
 # Of what is asked here, nothing but labels finds room in so much.
 LITTLE = 3_000_000
-ANNOTATORS, SAMPLES_EACH, CONTEXT_BYTES = 10, 190, 3_000
-UPLOADED = 1_500
+# In all no more samples than a release is made of while one waits.
+ANNOTATORS, SAMPLES_EACH, CONTEXT_BYTES = 5, 300, 3_000
+UPLOADED, UPLOADED_BYTES = 200, 30_000
 CALM_SECONDS, FULL_SECONDS, WELL_SECONDS = 10.0, 20.0, 300.0
 
 
@@ -167,7 +168,7 @@ def _all_made(folder: Path, port: int, admin: Annotator, name: str) -> bool:
 
 def _upload(folder: Path, port: int, admin: Annotator, name: str) -> str:
     path = Path(f"{folder}.{name}.jsonl")
-    rows = demo_samples(UPLOADED, context_bytes=CONTEXT_BYTES)
+    rows = demo_samples(UPLOADED, context_bytes=UPLOADED_BYTES)
     path.write_text("".join(json.dumps({**row, "id": f"{name}-{row['id']}"}) + "\n" for row in rows))
     try:
         status, reply, _wait = upload(port, admin, path)
@@ -187,7 +188,7 @@ def _release(port: int, admin: Annotator) -> str:
 
 
 def _said(status: int, reply: Any) -> str:
-    return f"{status} {reply.get('error', {}).get('message', '')}".strip()
+    return f"{status} {(reply.get('error') or {}).get('message', '')}".strip()
 
 
 def _ask(port: int, admin: Annotator, method: str, path: str, data: Any = None) -> tuple[int, Any]:
