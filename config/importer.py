@@ -67,7 +67,7 @@ class Importer:
         if time.monotonic() >= self._look_for_expired_at:
             uploads.end_expired()
             self._look_for_expired_at = time.monotonic() + EXPIRED_LOOK_SECONDS
-        found = import_queue.to_do(besides=set(self._jobs.values()))
+        found = import_queue.to_do(besides={*self._jobs.values(), *self._ended})
         self._alive.touch()
         found = found[: self._processes - len(self._jobs)]
         if not found:
@@ -104,9 +104,8 @@ class Importer:
                 del self._jobs[pid]
                 self._ended[job] = os.waitstatus_to_exitcode(status)
         for job, code in list(self._ended.items()):
-            if code:
-                import_queue.process_ended(job, code)
-            del self._ended[job]
+            if not code or import_queue.process_ended(job, code):
+                del self._ended[job]
 
 
 def _run(job_id: uuid.UUID) -> None:

@@ -125,12 +125,22 @@ def load_reader(job_id: uuid.UUID) -> None:
         from annotate.files import parquet_file  # noqa: F401
 
 
-def process_ended(job_id: uuid.UUID, status: int) -> None:
+def process_ended(job_id: uuid.UUID, status: int) -> bool:
     """A process that was to run the job has ended: with this exit code, or, negative, by a signal. When it was killed
-    by others, or PostgreSQL went away, the job is run again; when it broke a limit it would again, so the job fails."""
-    job = ImportJob.objects.select_related("project").filter(pk=job_id).first()
-    if job is None or job.status not in TO_DO:
-        return
+    by others, or PostgreSQL went away, the job is run again; when it broke a limit it would again, so the job fails.
+
+    Whether that is done with: not while another host has taken the job up, which may well end otherwise there.
+    """
+    with held(job_id) as is_ours:
+        job = ImportJob.objects.select_related("project").filter(pk=job_id).first()
+        if job is None or job.status not in TO_DO:
+            return True
+        if is_ours:
+            _process_ended(job, status)
+        return is_ours
+
+
+def _process_ended(job: ImportJob, status: int) -> None:
     if job.status == ImportStatus.WAITING:
         _died_before_it_began(job)
         return
@@ -141,7 +151,7 @@ def process_ended(job_id: uuid.UUID, status: int) -> None:
         finish(job, failed("too_slow", f"Reading it took more than {minutes:,} minutes of computing. {_SPLIT_IT}"))
         return
     # Libraries in C abort, or touch what isn't there, when they get no memory.
-    _log.error("The process of import %s was ended by signal %s", job_id, -status)
+    _log.error("The process of import %s was ended by signal %s", job.pk, -status)
     finish(job, out_of_memory())
 
 

@@ -294,6 +294,17 @@ def test_a_process_that_broke_a_limit_leaves_a_sentence(status: int, code: str, 
     assert (shown["status"], shown["errors"][0]["code"]) == ("failed", code)
 
 
+def test_an_import_that_another_host_has_taken_up_is_left_to_it(api: APIClient) -> None:
+    """Its end there is its end; what became of it here is looked at again until then."""
+    job = kept(api, status="running")
+    with psycopg.connect(**connection.get_connection_params() | {"cursor_factory": psycopg.Cursor}) as other:
+        other.execute("SELECT pg_advisory_lock(%s)", [advisory.lock_key(job)])
+        assert not queue.process_ended(job, -6)
+        assert api.get(f"{URL}{job}/").json()["status"] == "running"
+    assert queue.process_ended(job, -6)
+    assert api.get(f"{URL}{job}/").json()["status"] == "failed"
+
+
 def test_a_job_that_kills_three_processes_is_given_up(api: APIClient) -> None:
     job = kept(api, status="running", deaths=queue.DEADLY - 1)
     for status in (-9, 1):
