@@ -5,16 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
+from itertools import chain
 from typing import Any, cast
 
 import alignment
 from annotate.batches.draws_read import drawn_samples
-from annotate.core.blindness import SYSTEM, Reader, annotator_numbers, may_know_names
+from annotate.core.blindness import Reader, annotator_numbers, may_know_names
 from annotate.labels.read import seconds_per_choice
 from annotate.labels.settled_read import unsettled_units, waiting_labels
 from annotate.models import AuditEntry, Batch, Criterion, User
 from annotate.models.project import UnitKind
-from annotate.samples.read import abstentions, dropped_claims, groups_of, metadata_of, unit_counts
+from annotate.samples.read import abstentions, dropped_claims, metadata_of, unit_counts
 from annotate.tasks.too_fast_read import too_fast_tasks
 from annotate.verdicts.ratings_read import (
     RatingColumns,
@@ -32,7 +33,7 @@ def evidence_of(criterion: Criterion, *, reader: Reader, settled_only: bool = Tr
     judges.
     """
     columns, verdicts = rating_columns(criterion, reader=reader), verdict_columns(criterion, reader=reader)
-    samples = {sample for sample, _ in (*columns.units, *verdicts.values)}
+    samples = {sample for sample, _ in chain(columns.units, verdicts.values)}
     seconds, drawn = seconds_per_choice(criterion), drawn_samples(criterion, settled_only=settled_only)
     hurried = too_fast_tasks(task for task in columns.tasks if task is not None)
     return replace(
@@ -113,9 +114,9 @@ def asked(criterion: Criterion) -> alignment.report.Criterion:
 def agreement(criterion: Criterion, *, reader: Reader) -> dict[str, Any]:
     """Every agreement statistic of the criterion as plain JSON (docs/statistics.md), of all that people said; without
     their names, where the reader may not know them."""
-    columns = rating_columns(criterion, reader=SYSTEM)
-    people = replace(_of_people(criterion, columns, VerdictColumns({}, {}, {})), groups=groups_of(criterion.project))
-    figures = alignment.report.agreement_figures(criterion.key, people.ratings())
+    from annotate.verdicts.rating_codes_read import ratings_of
+
+    figures = alignment.report.agreement_figures(criterion.key, ratings_of(criterion))
     if not may_know_names(reader, criterion.project):
         figures = _numbered(figures, annotator_numbers(criterion.project))
     return {**figures, "version": criterion.version}

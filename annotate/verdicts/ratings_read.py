@@ -7,9 +7,8 @@ import json
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import UTC
+from datetime import UTC, date
 from functools import cache
-from typing import cast
 
 from django.db.models import Exists, OuterRef, Q, TextField
 from django.db.models.functions import Cast, Collate, TruncDate
@@ -59,11 +58,17 @@ def rating_columns(criterion: Criterion, *, reader: Reader) -> RatingColumns:
     )
     parse = _parser()
     columns = RatingColumns([], [], [], [], [], [])
+    # One object for what many rows say, or a million of them take gigabytes.
+    key: UnitKey = ("", "")
+    known: dict[str, str] = {}
+    spelled = cache(date.isoformat)
     for pk, sample, unit, rater, text, task, day in rows.iterator(chunk_size=20_000):
-        columns.units.append((sample, unit))
-        columns.raters.append(rater)
+        if key != (sample, unit):
+            key = (key[0] if key[0] == sample else sample, known.setdefault(unit, unit))
+        columns.units.append(key)
+        columns.raters.append(known.setdefault(rater, rater))
         columns.values.append(parse(text))
-        columns.days.append(None if task is None else day.isoformat())
+        columns.days.append(None if task is None else spelled(day))
         columns.labels.append(pk)
         columns.tasks.append(task)
     return columns
@@ -148,14 +153,17 @@ def verdict_columns(criterion: Criterion, *, reader: Reader) -> VerdictColumns:
         without_abstentions(without_held_back(evident, reader=reader))
         .annotate(standing=STANDING)
         .order_by(*_BY_UNIT)
-        .values_list("sample__external_id", "unit", "value", "standing", "batch")
+        .values_list("sample__external_id", "unit", _VALUE_TEXT, "standing", "batch")
     )
+    parse = _parser()
+    known: dict[str, str] = {}
     values: dict[UnitKey, Value] = {}
     standings: dict[UnitKey, str] = {}
     declared: Counter[int | None] = Counter()
-    for sample, unit, value, standing, batch in rows:
-        standings[sample, unit] = standing
+    for sample, unit, text, standing, batch in rows.iterator(chunk_size=20_000):
+        key = sample, known.setdefault(unit, unit)
+        standings[key] = known.setdefault(standing, standing)
         if standing in HOLDING:
-            values[sample, unit] = cast("Value", value)
+            values[key] = parse(text)
         declared[batch] += standing == Standing.DECLARED
     return VerdictColumns(values, standings, +declared)

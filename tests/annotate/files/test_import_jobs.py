@@ -330,6 +330,27 @@ def test_imports_of_one_project_come_one_after_the_other(api: APIClient) -> None
     assert second != first
 
 
+def test_planner_knows_a_project_that_is_small_among_others(api: APIClient) -> None:
+    """Whose the rows are is measured again, however many there were; and their texts, where many came."""
+    other = Project.objects.create(slug="o")
+    many = queue.GROWN * queue.MANY_ROWS + 1
+    Sample.objects.bulk_create(Sample(project=other, external_id=str(number), question="q") for number in range(many))
+    with connection.cursor() as cursor:
+        cursor.execute("ANALYZE annotate_sample")
+    content = b"".join(json.dumps(row | {"question": "other"}).encode() + b"\n" for row in rows(queue.MANY_ROWS))
+    assert imported(api, api.post(URL, {"file": upload(content), "kind": "samples"}, format="multipart"))
+    assert str(Project.objects.get(slug="p").pk) in common("project_id")
+    assert "other" not in common("question")
+
+
+def common(column: str) -> str:
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT most_common_vals::text FROM pg_stats WHERE tablename = 'annotate_sample' AND attname = %s", [column]
+        )
+        return str(cursor.fetchone()[0])
+
+
 def kept(api: APIClient, **changes: Any) -> uuid.UUID:
     """A file that was uploaded, with its job in this state."""
     shown = api.post(URL, {"file": upload(), "kind": "samples", "preview": "1"}, format="multipart").json()
