@@ -334,7 +334,8 @@ def test_planner_knows_a_project_that_is_small_among_others(api: APIClient) -> N
     """Whose the rows are is measured again, however many there were; and their texts, where many came."""
     other = Project.objects.create(slug="o")
     many = queue.GROWN * queue.MANY_ROWS + 1
-    Sample.objects.bulk_create(Sample(project=other, external_id=str(number), question="q") for number in range(many))
+    made = [Sample(project=other, external_id=str(number), question="q") for number in range(many)]
+    Sample.objects.bulk_create(made, batch_size=2_000)
     with connection.cursor() as cursor:
         cursor.execute("ANALYZE annotate_sample")
     content = b"".join(json.dumps(row | {"question": "other"}).encode() + b"\n" for row in rows(queue.MANY_ROWS))
