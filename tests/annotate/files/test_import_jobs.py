@@ -331,10 +331,11 @@ def test_imports_of_one_project_come_one_after_the_other(api: APIClient) -> None
 
 
 def test_planner_knows_a_project_that_is_small_among_others(api: APIClient) -> None:
-    """Whose the rows are is measured again, however many there were; and their texts, where many came."""
+    """Whose the rows are is measured again, however many there were; their texts are not."""
     other = Project.objects.create(slug="o")
     many = queue.GROWN * queue.MANY_ROWS + 1
-    made = [Sample(project=other, external_id=str(number), question="q") for number in range(many)]
+    same = {"project": other, "question": "q", "answer": "x", "abstained": False}
+    made = [Sample(external_id=str(number), **same) for number in range(many)]
     Sample.objects.bulk_create(made, batch_size=2_000)
     with connection.cursor() as cursor:
         cursor.execute("ANALYZE annotate_sample")
