@@ -155,7 +155,7 @@ def ensure_services(data: Path | None = None, *, linger: float = 0) -> Services:
     """
     services = claim_services(data, linger=linger)
     try:
-        if not looked_after():
+        if services.names and not looked_after():
             services.start(*services.names)
     except BaseException:
         services.close(wait=True)

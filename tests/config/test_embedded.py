@@ -354,6 +354,14 @@ def test_commands_without_a_database_start_none(run: Run, data: Path) -> None:
     assert not (data / "postgres").exists()
 
 
+def test_where_servers_are_named_a_new_folder_is_left_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As that of each container or host at its first start."""
+    monkeypatch.setenv("DATABASE_URL", "postgresql://db/x")
+    monkeypatch.setenv("REDIS_URL", "redis://r")
+    embedded.ensure_services(tmp_path / "new").close()
+    assert not (tmp_path / "new").exists()
+
+
 def test_production_never_embeds(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TOUCHSTONE_ENV", "production")
     monkeypatch.delenv("DATABASE_URL", raising=False)
