@@ -317,11 +317,11 @@ def is_fresh(ports: list[int], person: Annotator, admin: Annotator) -> bool:
     username = User.objects.get(pk=person.user_id).username
     seen = []
     for first, second in zip(ports, [*ports[1:], ports[0]], strict=True):
-        there, here = Visitor(cycle([second]), person), Visitor(cycle([first]), admin)
+        there, here = Visitor(cycle([second]), person), Person(first, admin.session)
         before = there.ask("GET", f"{API}work/")[0]
-        here.ask("DELETE", f"{API}members/{username}/")
+        here.ask("DELETE", f"members/{username}/")
         after = there.ask("GET", f"{API}work/")[0]
-        here.ask("PUT", f"{API}members/{username}/", {"role": "annotator"})
+        here.ask("PUT", f"members/{username}/", '{"role": "annotator"}', **{"Content-Type": "application/json"})
         seen.append((before, after, there.ask("GET", f"{API}work/")[0]))
     figure("a member who left and came back", str(seen), "200, 404, 200")
     return all(one == (200, 404, 200) for one in seen)
