@@ -212,9 +212,11 @@ def _measured(cursor: Any, model: type[Model], created: int) -> str:
     if before < GROWN * created:
         return table
     short = [
-        one.column for one in model._meta.concrete_fields if not isinstance(one, TextField | JSONField | ArrayField)
+        connection.ops.quote_name(one.column)
+        for one in model._meta.concrete_fields
+        if one.column and not isinstance(one, TextField | JSONField | ArrayField)
     ]
-    return f"{table} ({', '.join(map(connection.ops.quote_name, short))})"
+    return f"{table} ({', '.join(short)})"
 
 
 def failed(code: str, message: str) -> engine.Outcome:
