@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import os
+import signal
 import socket
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from subprocess import DEVNULL, Popen
 from threading import Event, Thread
 from typing import Any
@@ -35,7 +36,7 @@ LIMIT_SECONDS = 600
 def main() -> None:
     port = free_port()
     os.environ["JUDGE_PRIVATE_HOSTS"] = f"127.0.0.1:{port}"
-    with own_services() as folder, endpoint_server(port), running_module("config.worker") as child:
+    with own_services() as folder, endpoint_server(port), worker() as child:
         from annotate.projects.write import create_project
 
         project = create_project(slug="bench", spec={"name": "bench", "criteria": ["support"]})
@@ -61,6 +62,11 @@ def endpoint_server(port: int, latency: float = LATENCY) -> Iterator[None]:
     finally:
         process.terminate()
         process.wait()
+
+
+def worker() -> AbstractContextManager[Popen[bytes]]:
+    """The worker of `make run`; `kill -9` in the end."""
+    return running_module("config.worker", end=signal.SIGKILL)
 
 
 def llm_version(project: Any, port: int, *, at_once: int = AT_ONCE) -> Any:

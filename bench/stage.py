@@ -112,8 +112,8 @@ def web() -> Iterator[Web]:
 
 
 @contextmanager
-def running_module(*command: str) -> Iterator[subprocess.Popen[bytes]]:
-    """`python -m COMMAND`, a process group of its own, which ends with us."""
+def running_module(*command: str, end: signal.Signals = signal.SIGTERM) -> Iterator[subprocess.Popen[bytes]]:
+    """`python -m COMMAND`, a process group of its own, which ends with us. end: what it gets afterwards."""
     child = subprocess.Popen(
         [sys.executable, "-m", *command],
         cwd=ROOT,
@@ -124,14 +124,11 @@ def running_module(*command: str) -> Iterator[subprocess.Popen[bytes]]:
     try:
         yield child
     finally:
-        child.terminate()
-        try:
-            child.wait(GRACE_SECONDS)
-        except subprocess.TimeoutExpired:
-            pass
-        with suppress(ProcessLookupError):
-            os.killpg(child.pid, signal.SIGKILL)
-        child.wait()
+        for sent in (end, signal.SIGKILL):
+            with suppress(ProcessLookupError):
+                os.killpg(child.pid, sent)
+            with suppress(subprocess.TimeoutExpired):
+                child.wait(GRACE_SECONDS)
 
 
 def part_of_make_run(name: str, port: int) -> psutil.Process:

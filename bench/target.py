@@ -11,8 +11,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from bench.judges import AT_ONCE, LATENCY, answers, cpu_of, free_port, wait
-from bench.stage import ROOT, figure, heading, import_rows, own_services, running_module
+from bench.judges import AT_ONCE, LATENCY, answers, cpu_of, free_port, wait, worker
+from bench.stage import ROOT, figure, heading, import_rows, own_services
 
 QUESTIONS = 2_000
 CONTEXTS = 5
@@ -22,7 +22,7 @@ _PASSAGE = "The service listens on port 8000 unless the environment says otherwi
 def main() -> None:
     port = free_port()
     os.environ["JUDGE_PRIVATE_HOSTS"] = f"127.0.0.1:{port}"
-    with own_services() as folder, _system(port), running_module("config.worker") as child:
+    with own_services() as folder, _system(port), worker() as child:
         from annotate.projects.write import create_project
 
         project = create_project(slug="bench", spec={"name": "bench", "criteria": ["support"]})

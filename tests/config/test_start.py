@@ -36,3 +36,15 @@ def test_the_supervisor_says_what_is_wrong_before_it_loads_the_application() -> 
     script = "import sys, config.supervisor; print(' '.join(sys.modules))"
     done = subprocess.run([sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=True)
     assert not {"celery", "django.apps", "django.db"} & set(done.stdout.split())
+
+
+def test_every_benchmark_loads() -> None:
+    """They share pieces with each other, and most run seldom."""
+    script = """
+import importlib, pathlib
+for path in sorted(pathlib.Path("bench").glob("**/*.py")):
+    if path.stem != "__main__":
+        importlib.import_module(".".join(path.with_suffix("").parts))
+"""
+    done = subprocess.run([sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
