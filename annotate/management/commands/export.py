@@ -72,6 +72,8 @@ class Command(OneLineCommand):
 
 def _write_whole(path: Path, content: IO[bytes]) -> None:
     """Under its own name it is there once it is whole, unless that is a pipe or a device."""
+    if path.is_file():
+        path = path.resolve()  # a link stays, also where it is that of a device
     partial = path if path.exists() and not path.is_file() else path.with_name(f"{path.name}.partial")
     try:
         with partial.open("wb") as copy:

@@ -321,6 +321,16 @@ def test_command_line_leaves_no_half_written_file(project: Project, tmp_path: Pa
     assert out.read_text() == "of before"
 
 
+def test_command_line_follows_a_link(project: Project, tmp_path: Path) -> None:
+    """Such as /dev/stdout, which leads to a file where the shell says so."""
+    link, target = tmp_path / "link.csv", tmp_path / "elsewhere.csv"
+    target.write_text("of before")
+    link.symlink_to(target)
+    call_command("export", "p", "--format", "csv", "--out", str(link))
+    assert link.is_symlink()
+    assert target.read_text().startswith("sample")
+
+
 def test_command_line_numbers_nothing_that_it_cannot_write(project: Project, tmp_path: Path) -> None:
     (tmp_path / "taken.manifest.json").mkdir()
     for out, said in (
