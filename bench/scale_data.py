@@ -267,7 +267,7 @@ def make(folder: Path, count: int, annotators: int) -> None:
             overlap=3 if number <= OPEN else 2,
             strategy="pull" if number == BATCHES else "balanced",
             status="open" if is_open else "closed",
-            selection={"method": "list", "came": "drawn"},
+            selection={"method": "random", "n": count // BATCHES, "seed": number, "came": "drawn"},
             seed=number,
             created_by=admin,
         )
