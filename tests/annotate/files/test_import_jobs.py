@@ -298,7 +298,8 @@ def test_an_import_that_another_host_has_taken_up_is_left_to_it(api: APIClient) 
     """Its end there is its end; what became of it here is looked at again until then."""
     job = kept(api, status="running")
     with psycopg.connect(**connection.get_connection_params() | {"cursor_factory": psycopg.Cursor}) as other:
-        other.execute("SELECT pg_advisory_lock(%s)", [advisory.lock_key(job)])
+        # Of the transaction: given back before the connection closes, not whenever the server's process has ended.
+        other.execute("SELECT pg_advisory_xact_lock(%s)", [advisory.lock_key(job)])
         assert not queue.process_ended(job, -6)
         assert api.get(f"{URL}{job}/").json()["status"] == "running"
     assert queue.process_ended(job, -6)

@@ -74,7 +74,9 @@ def held_elsewhere(job_id: uuid.UUID) -> Iterator[None]:
     try:
         with own.cursor() as cursor:
             cursor.execute("SELECT pg_advisory_lock(%s)", [lock_key(job_id)])
-        yield
+            yield
+            # Closing alone would let go of it only when the server's process has ended, which nothing waits for.
+            cursor.execute("SELECT pg_advisory_unlock(%s)", [lock_key(job_id)])
     finally:
         own.close()
 
