@@ -46,7 +46,8 @@ class Sample(models.Model):
     changes nothing.
     """
 
-    project = models.ForeignKey("annotate.Project", on_delete=models.PROTECT, related_name="samples")
+    # The indexes below begin with it.
+    project = models.ForeignKey("annotate.Project", on_delete=models.PROTECT, related_name="samples", db_index=False)
     external_id = models.TextField()
     question = models.TextField()
     answer = models.TextField(null=True, blank=True)
@@ -87,6 +88,9 @@ class Sample(models.Model):
             ),
         ]
         indexes = [
+            # Readers: the lists of samples and units, from one row to the next (decision 70), and their counts.
+            models.Index(fields=["project", "id"], name="sample_by_project"),
+            models.Index(fields=["project", "pipeline_version", "id"], name="sample_by_pipeline"),
             # Which claims aren't there: for the queue of reviewers, which touches no row but those that it shows
             # (annotate.core.units.no_abstention).
             models.Index(fields=["id"], name="sample_abstaining", condition=models.Q(abstained=True)),

@@ -14,7 +14,6 @@ from django.contrib.postgres.aggregates import BoolAnd
 from django.db import models
 from django.db.models import (
     Exists,
-    F,
     FloatField,
     Func,
     IntegerField,
@@ -28,9 +27,11 @@ from django.db.models import (
 from django.db.models.expressions import OrderBy
 from django.utils.translation import gettext_lazy as _
 
+from annotate.core import walking
 from annotate.core.blindness import Reader, samples_not_to_label, without_held_back
 from annotate.core.rows import Row
 from annotate.core.units import UnitCount, asks_any, without_abstentions
+from annotate.core.walking import Counted, Walked, count, walk
 from annotate.labels.read import answering_labels, latest_of_unit
 from annotate.models import Criterion, Label, Project, Sample, Task, Verdict
 from annotate.models.batch import OPEN_TASK_STATUSES, RUNNING_BATCH_STATUSES, Purpose
@@ -80,9 +81,18 @@ class Wanted:
     sort: str = ""
 
 
-def samples_wanted(project: Project, wanted: Wanted, *, reader: Reader) -> QuerySet[Sample]:
+# In these an index leads to the rows after any other: "-" before one turns the whole of it round.
+_KEYS = {"added": "id", "id": "external_id", "pipeline": "pipeline_version, id"}
+
+
+def samples_wanted(
+    project: Project, wanted: Wanted, *, reader: Reader, within: tuple[int, int] | None = None
+) -> QuerySet[Sample]:
+    """within: only samples after the first of these primary keys, up to the second."""
     samples = _of_themselves(Sample.objects.filter(project=project), wanted)
-    said = _Said(project, wanted.criterion, reader)
+    if within is not None:
+        samples = samples.filter(pk__gt=within[0], pk__lte=within[1])
+    said = _Said(project, wanted.criterion, reader, within=within)
     if wanted.status:
         samples = said.having(samples, wanted.status)
     if wanted.agreement:
@@ -116,12 +126,14 @@ def _of_themselves(samples: QuerySet[Sample], wanted: Wanted) -> QuerySet[Sample
 
 @dataclass(frozen=True)
 class _Said:
-    """What people said on one criterion, or on all of a project; key "": all. samples: only of these."""
+    """What people said on one criterion, or on all of a project; key "": all. samples: only of these; within: only of
+    samples after the first of these primary keys, up to the second."""
 
     project: Project
     key: str
     reader: Reader
     samples: Collection[int] | None = None
+    within: tuple[int, int] | None = None
 
     @cached_property
     def _versions(self) -> dict[int, bool]:
@@ -140,7 +152,10 @@ class _Said:
         return self._of_these(answering_labels().filter(criterion__in=current))
 
     def _of_these(self, rows: QuerySet[Row]) -> QuerySet[Row]:
-        return rows if self.samples is None else rows.filter(sample__in=self.samples)
+        if self.samples is not None:
+            rows = rows.filter(sample__in=self.samples)
+        # Said of these rows as well: PostgreSQL doesn't carry a range over from the samples.
+        return rows if self.within is None else rows.filter(sample__gt=self.within[0], sample__lte=self.within[1])
 
     def _open_tasks(self) -> QuerySet[Task]:
         running = Task.objects.filter(
@@ -183,7 +198,7 @@ class _Said:
         without a version says nothing."""
         newest = newest_version(self.project)
         answers = answering_labels().filter(criterion__project=self.project)
-        answers = answers.filter(criterion__key=self.key) if self.key else answers
+        answers = self._of_these(answers.filter(criterion__key=self.key) if self.key else answers)
         own = {name: OuterRef(name) for name in ("sample", "unit", "rater", "criterion")}
         again = answering_labels().filter(**own, guideline_version=newest.number if newest else 0)
         older = answers.filter(guideline_version__lt=newest.number if newest else 0).exclude(Exists(again))
@@ -206,10 +221,9 @@ def _sorted(samples: QuerySet[Sample], sort: str, said: _Said) -> QuerySet[Sampl
         by: OrderBy = OrderBy(said.lowest(), descending=descending, nulls_last=True)
     elif name in ("claims", "contexts"):
         by = OrderBy(UnitCount(name.removesuffix("s")), descending=descending)
-    elif name in ("id", "pipeline"):
-        by = OrderBy(F({"id": "external_id", "pipeline": "pipeline_version"}[name]), descending=descending)
     else:
-        return samples.order_by("-id" if descending else "id")
+        keys = _KEYS.get(name, _KEYS["added"]).split(", ")
+        return samples.order_by(*(f"-{key}" if descending else key for key in keys))
     return samples.order_by(by, "id")
 
 
@@ -229,9 +243,31 @@ class Listed:
         return round(100 * (self.agreement or 0))
 
 
+MOST_DIGITS, MOST_KEY = 18, 2**63 - 1
+
+
+def stretch_end(project: Project, start: int | None, *, descends: bool = False) -> int | None:
+    """The primary key of the sample with which a stretch that follows this one ends; None: it is the last."""
+    samples = Sample.objects.filter(project=project)
+    if start is not None:
+        samples = samples.filter(pk__lt=start) if descends else samples.filter(pk__gt=start)
+    keys = samples.order_by("-pk" if descends else "pk").values_list("pk", flat=True)
+    last_and_next = list(keys[walking.STRETCH - 1 : walking.STRETCH + 1])
+    return last_and_next[0] if len(last_and_next) == 2 else None
+
+
+def stretch_within(start: int | None, end: int | None, *, descends: bool = False) -> tuple[int, int]:
+    """After which primary key, and up to which one, the samples of a stretch are: without that of its start."""
+    low, high = (end, start) if descends else (start, end)
+    return (0 if low is None else low - descends, MOST_KEY if high is None else high - descends)
+
+
 @dataclass(frozen=True)
 class Samples:
-    """Those wanted, as rows: a slice of it is a list. Seven queries, whatever it holds."""
+    """Those wanted, as rows: a slice of it is a list. Seven queries, whatever it holds.
+
+    Where `is_walked`, its order has an index, and a page is read from where the one before ended: `after`.
+    """
 
     project: Project
     wanted: Wanted
@@ -246,8 +282,75 @@ class Samples:
         return list(found.order_by("id").values_list("pk", flat=True))
 
     def __getitem__(self, part: slice) -> list[Listed]:
+        return self._rows(samples_wanted(self.project, self.wanted, reader=self.reader)[part])
+
+    @property
+    def is_walked(self) -> bool:
+        return self.wanted.sort.removeprefix("-") in ("", *_KEYS)
+
+    def cursor(self, row: Listed) -> str:
+        return str(row.sample.pk)
+
+    def position(self, cursor: str) -> Sample | None:
+        """None: the project has no such sample."""
+        if not (cursor.isascii() and cursor.isdecimal() and len(cursor) <= MOST_DIGITS):
+            return None
+        columns = ("external_id", "pipeline_version")
+        return Sample.objects.filter(project=self.project, pk=int(cursor)).only(*columns).first()
+
+    def after(self, at: Sample | None, wanted: int, *, backwards: bool = False) -> Walked[Listed]:
+        """Those that follow this sample, or come before it, the nearest first; None: from the beginning, or the end."""
+        sort = self.wanted.sort or "added"
+        name, descends = sort.removeprefix("-"), sort.startswith("-") != backwards
+        if name != "added":
+            found = _sorted(
+                samples_wanted(self.project, self.wanted, reader=self.reader),
+                f"{'-' if descends else ''}{name}",
+                self._said,
+            )
+            if at is not None:
+                columns = ", ".join(f"annotate_sample.{key}" for key in _KEYS[name].split(", "))
+                values = [getattr(at, key) for key in _KEYS[name].split(", ")]
+                places = ", ".join(["%s"] * len(values))
+                found = found.extra(  # noqa: S610 - columns of ours
+                    where=[f"({columns}) {'<' if descends else '>'} ({places})"], params=values
+                )
+            return Walked(self._rows(found[:wanted]))
+
+        walked = walk(
+            None if at is None else at.pk,
+            lambda start: self._end(start, descends),
+            lambda start, end, most: list(
+                self._stretch(start, end, descends)
+                .order_by("-id" if descends else "id")
+                .values_list("pk", flat=True)[:most]
+            ),
+            wanted,
+        )
+        return Walked(self._rows(walked.rows), walked.reached)
+
+    def counted(self) -> Counted:
+        """Up to a limit of number and time."""
+        return count(
+            lambda start: self._end(start, descends=False),
+            lambda start, end, most: self._stretch(start, end, descends=False).order_by()[:most].count(),
+        )
+
+    @property
+    def _said(self) -> _Said:
+        return _Said(self.project, self.wanted.criterion, self.reader)
+
+    def _end(self, start: int | None, descends: bool) -> int | None:
+        """The primary key of the sample with which a stretch ends; None: the project's last stretch."""
+        return stretch_end(self.project, start, descends=descends)
+
+    def _stretch(self, start: int | None, end: int | None, descends: bool) -> QuerySet[Sample]:
+        within = stretch_within(start, end, descends=descends)
+        return samples_wanted(self.project, self.wanted, reader=self.reader, within=within)
+
+    def _rows(self, found: QuerySet[Sample] | list[int]) -> list[Listed]:
         # The long columns of those shown only: first which they are.
-        order = list(samples_wanted(self.project, self.wanted, reader=self.reader).values_list("pk", flat=True)[part])
+        order = found if isinstance(found, list) else list(found.values_list("pk", flat=True))
         said = _Said(self.project, self.wanted.criterion, self.reader, order)
         these = Sample.objects.filter(pk__in=order)
         of_status = {status: set(said.having(these, status).values_list("pk", flat=True)) for status in Status}

@@ -32,12 +32,13 @@ from annotate.core.counting import GIVEN, IS_LATEST
 from annotate.core.rows import fetch_all, limit_and_offset
 from annotate.core.scales import json_spelling, normalise
 from annotate.core.units import LISTED_KINDS, answers_asked, no_abstention, unit_text, units_sql
+from annotate.core.walking import Counted, Walked, count, walk
 from annotate.labels.read import ANSWERED, counting_labels, latest_per_rater
 from annotate.models import Criterion, Project, Sample, Verdict
 from annotate.models.label import VerdictState
 from annotate.projects.guidelines_read import newest_version
 from annotate.projects.read import voted_criteria
-from annotate.verdicts.samples_read import Agreement
+from annotate.verdicts.samples_read import MOST_KEY, Agreement, stretch_end, stretch_within
 
 
 class UnitStatus(models.TextChoices):
@@ -66,6 +67,11 @@ _SORTED_BY = {"id": "s.external_id", "agreement": "v.agreement", "changed": "v.u
 UnitOn = tuple[int, str, str]
 # The same with the criterion's place in the list of those that are asked about.
 _Unit = tuple[int, str, int]
+# The same with its place among the sample's units.
+_Found = tuple[int, str, int, int]
+# Where a page begins: a sample, and one of its units by criterion and place; None: all of them.
+_Position = tuple[int, tuple[int, int] | None]
+_CURSOR = re.compile(r"(?P<sample>[0-9]{1,18})(?:\.(?P<place>[0-9]{1,6})\.(?P<key>[-\w]{1,60}))?", re.ASCII)
 
 
 @dataclass(frozen=True)
@@ -104,10 +110,11 @@ class WantedUnits:
 class ListedUnit:
     """A unit on a criterion as a row. criterion: in the version that the verdict is on, else the current one. votes:
     each value with how many gave it, the most frequent first. held_back: the reader still has the sample to label, so
-    there is neither a verdict nor a vote."""
+    there is neither a verdict nor a vote. place: among the sample's units."""
 
     sample: Sample
     unit: str
+    place: int
     words: str
     criterion: Criterion
     status: UnitStatus
@@ -177,7 +184,10 @@ _NAMED = """
 
 @dataclass(frozen=True)
 class Units:
-    """Those wanted, as rows: a slice of it is a list. The number of queries doesn't grow with what it holds."""
+    """Those wanted, as rows: a slice of it is a list. The number of queries doesn't grow with what it holds.
+
+    Where `is_walked`, a page is read from where the one before ended: `after`.
+    """
 
     project: Project
     wanted: WantedUnits
@@ -201,18 +211,74 @@ class Units:
         by, turn = _SORTED_BY.get(self.wanted.sort.removeprefix("-"), "s.id"), ""
         if self.wanted.sort.startswith("-"):
             turn = " DESC NULLS LAST" if by.startswith("v.") else " DESC"
-        units = self._fetch(
-            f"""SELECT r.sample_id, r.unit, r.at FROM ({self._rows(by)}) AS r
-                 ORDER BY r.by{turn}, r.sample_id, r.at, r.place LIMIT %(limit)s OFFSET %(offset)s""",
-            **limit_and_offset(part),
+        return self._listed(
+            self._fetch(
+                f"""SELECT r.sample_id, r.unit, r.at, r.place FROM ({self._rows(by)}) AS r
+                     ORDER BY r.by{turn}, r.sample_id, r.at, r.place LIMIT %(limit)s OFFSET %(offset)s""",
+                **limit_and_offset(part),
+            )
         )
+
+    @property
+    def is_walked(self) -> bool:
+        return self.wanted.sort in ("", "added")
+
+    def cursor(self, row: ListedUnit) -> str:
+        return f"{row.sample.pk}.{row.place}.{row.criterion.key}"
+
+    def position(self, cursor: str) -> _Position | None:
+        """What `cursor` names, or with a primary key alone the whole sample; None: there is no such sample."""
+        matched = _CURSOR.fullmatch(cursor)
+        if not matched or not Sample.objects.filter(project=self.project, pk=int(matched["sample"])).exists():
+            return None
+        if matched["key"] is None:
+            return int(matched["sample"]), None
+        places = [criterion.key for criterion in self._criteria]
+        at = places.index(matched["key"]) + 1 if matched["key"] in places else 0
+        return int(matched["sample"]), (at, int(matched["place"]))
+
+    def after(self, at: _Position | None, wanted: int, *, backwards: bool = False) -> Walked[ListedUnit]:
+        """Those that follow, or come before, the nearest first; None: from the beginning, or the end."""
+        order, sign, start, where, given = "r.sample_id, r.at, r.place", ">", None, "true", {}
+        if backwards:
+            order, sign = "r.sample_id DESC, r.at DESC, r.place DESC", "<"
+        if at is not None:
+            sample, unit = at
+            # The sample itself as well where its units after this one are left.
+            start = sample if unit is None else sample + (1 if backwards else -1)
+            if unit is not None:
+                where = f"(r.sample_id, r.at, r.place) {sign} (%(sample)s, %(at)s, %(place)s)"
+                given = {"sample": sample, "at": unit[0], "place": unit[1]}
+
+        def find(start: int | None, end: int | None, most: int) -> list[_Found]:
+            low, high = stretch_within(start, end, descends=backwards)
+            sql = f"""SELECT r.sample_id, r.unit, r.at, r.place FROM ({self._rows()}) AS r WHERE {where}
+                       ORDER BY {order} LIMIT %(limit)s"""
+            return self._fetch(sql, **given, low=low, high=high, limit=most)
+
+        walked = walk(start, lambda start: stretch_end(self.project, start, descends=backwards), find, wanted)
+        return Walked(self._listed(walked.rows), walked.reached)
+
+    def counted(self) -> Counted:
+        """Up to a limit of number and time."""
+
+        def number(start: int | None, end: int | None, most: int) -> int:
+            low, high = stretch_within(start, end)
+            sql = f"SELECT count(*) FROM (SELECT FROM ({self._rows()}) AS r LIMIT %(limit)s) AS r"
+            counted = self._fetch(sql, low=low, high=high, limit=most)
+            return int(counted[0][0]) if counted else 0
+
+        return count(lambda start: stretch_end(self.project, start), number)
+
+    def _listed(self, found: list[_Found]) -> list[ListedUnit]:
+        units = [(sample, unit, at) for sample, unit, at, _place in found]
         samples = self._samples({sample for sample, _unit, _at in units})
         said = self._said(units)
         verdicts = Verdict.objects.select_related("criterion").in_bulk([pk for pk, _ in said.values() if pk])
         votes = self._votes([unit for unit, (pk, _) in said.items() if pk is None])
         held_back = samples_still_to_label(self.reader, samples.keys())
         rows = []
-        for sample, unit, at in (unit for unit in units if unit[0] in samples):
+        for sample, unit, at, place in (one for one in found if one[0] in samples):
             pk, is_begun = said[sample, unit, at]
             verdict = verdicts.get(pk)
             if verdict:
@@ -224,6 +290,7 @@ class Units:
                 ListedUnit(
                     sample=samples[sample],
                     unit=unit,
+                    place=place,
                     words=unit_text(samples[sample], unit),
                     criterion=verdict.criterion if verdict else self._criteria[at - 1],
                     status=status,
@@ -267,6 +334,9 @@ class Units:
             "batch": None if wanted.batch is None else self.project.batches.get(number=wanted.batch).pk,
             "words": f"%{_escaped(wanted.words)}%",
             "newest": newest.number if newest else 0,
+            # Of a stretch of samples these bounds are its own.
+            "low": 0,
+            "high": MOST_KEY,
             **parameters(self.reader),
         }
         for name, units in (("among", wanted.among), ("without", wanted.without)):
@@ -286,6 +356,7 @@ class Units:
             else f"s.metadata ->> %(key_{n})s::text = %(value_{n})s"
             for n, key in enumerate(wanted.metadata)
         ]
+        of_sample.append("s.id > %(low)s AND s.id <= %(high)s")
         if wanted.words:
             of_sample.append("(u.words ILIKE %(words)s OR s.external_id ILIKE %(words)s)")
         unit, place = "u", "u.place"
@@ -327,7 +398,9 @@ class Units:
     def _of_verdict(self) -> list[str]:
         """Conditions on the verdict `v`."""
         wanted = self.wanted
-        found = ["v.state = %(state)s"] if wanted.state else []
+        # Said of verdicts as well: PostgreSQL doesn't carry a range over from the samples.
+        found = ["v.sample_id > %(low)s AND v.sample_id <= %(high)s"]
+        found += ["v.state = %(state)s"] if wanted.state else []
         if wanted.value is not None:
             found.append(
                 "CASE c.scale WHEN 'multi' THEN v.value @> %(value)s::jsonb ELSE v.value = %(value)s::jsonb END"

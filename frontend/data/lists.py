@@ -4,7 +4,7 @@ same whatever becomes of the view; `view` names which one it is."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -14,13 +14,16 @@ from django.http import HttpResponse, QueryDict
 from django.utils.http import urlencode
 from django.utils.translation import gettext_lazy
 
+from annotate.core.walking import Counted
 from annotate.models import SavedView
 from annotate.models.view import MAX_NAME, ViewOf
 from annotate.verdicts.saved_views import may_delete
 from annotate.verdicts.saved_views_read import views_of
-from frontend.base.pages import ProjectPage, status_of
+from frontend.base.pages import PAGE_SIZE, ProjectPage, status_of
 from frontend.batches.list_filter import ListFilter
 
+# In the address: after or before which row the page is.
+AFTER, BEFORE = "after", "before"
 # In the address: the view that was opened; in forms: what the list shows, as its address has it.
 VIEW, MATCHING = "view", "matching"
 MOST_DIGITS = 18
@@ -46,7 +49,48 @@ class ListPage:
     form: Callable[..., ListFilter]
     columns: Sequence[Column]
     template: str
-    more: Callable[[ProjectPage, bool, Page], Mapping[str, Any]]
+    more: Callable[[ProjectPage, bool, Iterable[Any]], Mapping[str, Any]]
+
+
+@dataclass(frozen=True)
+class Window:
+    """Some rows of a long list. previous, next: what the address of those beside them says; "": there are none. Without
+    rows and with `next`: none so far, and there is more to look through."""
+
+    rows: list[Any]
+    previous: str
+    next: str
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self.rows)
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+
+def window(page: ProjectPage, found: Any) -> Window:
+    """The rows after those, or before those, that the address names (`?after=…`); where it names none that there are,
+    the first."""
+    before, after = (page.request.GET.get(name, "") for name in (BEFORE, AFTER))
+    at = found.position(before or after)
+    backwards = bool(before) and at is not None
+    walked = found.after(at, PAGE_SIZE + 1, backwards=backwards)
+    if at is not None and walked.reached is None and len(walked.rows) <= (PAGE_SIZE if backwards else 0):
+        # Few came before it, and some may have come since: the first page has them all. Or all after it have gone: what
+        # is left is the last.
+        backwards, at = not backwards, None
+        walked = found.after(at, PAGE_SIZE + 1, backwards=backwards)
+    rows, is_more = walked.rows[:PAGE_SIZE], len(walked.rows) > PAGE_SIZE
+    ahead = found.cursor(rows[-1]) if is_more else walked.reached
+    # Where nothing was found, on both sides of how far it was looked.
+    back = found.cursor(rows[0]) if rows else walked.reached
+    if backwards:
+        return Window(rows[::-1], _at(BEFORE, ahead), _at(AFTER, back) if at is not None else "")
+    return Window(rows, _at(BEFORE, back) if at is not None else "", _at(AFTER, ahead))
+
+
+def _at(name: str, cursor: Any) -> str:
+    return "" if cursor is None else urlencode({name: cursor})
 
 
 class ViewForm(forms.Form):
@@ -78,7 +122,12 @@ def show_list(
     asked = form.given() if is_valid else {}
     of_view = {VIEW: str(opened.pk)} if opened else {}
     query = form.query(**of_view) if is_valid else ""
-    rows = page.rows(found)
+    rows: Window | Page
+    if is_valid and found.is_walked:
+        rows, counted = window(page, found), found.counted()
+    else:
+        rows = page.rows(found)
+        counted = Counted(rows.paginator.count, is_all=True)
     context = {
         "form": form,
         "asked": list(form.words()) if is_valid else [],
@@ -88,6 +137,7 @@ def show_list(
         "query": f"{query}&" if query else "",
         "matching": form.query(sort="") if is_valid else "",
         "rows": rows,
+        "counted": counted,
         "columns": [_column(form, of_view, column) for column in listed.columns] if is_valid else [],
         "may_select": page.may("batches.change"),
         "may_import": page.may("import.run"),

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
-from django.core.paginator import Page
 from django.http import HttpResponse
 from django.utils.translation import gettext_lazy
 
@@ -17,7 +16,7 @@ from frontend.batches.sample_filter import SampleFilter
 from frontend.data.lists import Column, ListPage, show_list, view_named
 
 
-def _more(page: ProjectPage, is_all: bool, rows: Page) -> Mapping[str, Any]:
+def _more(page: ProjectPage, is_all: bool, rows: Iterable[Any]) -> Mapping[str, Any]:
     return {"abstentions": abstentions(page.project) if is_all else 0}
 
 

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
-from django.core.paginator import Page
 from django.http import HttpResponse
 from django.utils.translation import gettext_lazy
 
@@ -19,7 +18,7 @@ from frontend.data.lists import Column, ListPage, show_list, view_named
 from judges.core.scores_read import JudgeSaid, judges_on_units
 
 
-def _more(page: ProjectPage, is_all: bool, rows: Page) -> Mapping[str, Any]:
+def _more(page: ProjectPage, is_all: bool, rows: Iterable[Any]) -> Mapping[str, Any]:
     units = [_named(row) for row in rows]
     judges = judges_on_units(page.project, units, reader=page.user) if units else {}
     asked = page.request.GET.get("judge", "").partition(":")[2]

@@ -1,0 +1,59 @@
+"""Long lists, a page at a time from where the reader is. Decision 70 says why.
+
+A condition on texts or on what people said has no index that finds what meets it, so a list that has such conditions is
+gone through stretch by stretch, until the page is full or the time is up. What has been looked at by then stays true,
+and the next page begins there: nothing is left out, and no page takes longer than its time and one stretch.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
+
+Row = TypeVar("Row")
+
+# Samples of a stretch; how long a page looks for rows, and then counts them; and up to how many are counted.
+STRETCH = 10_000
+SECONDS = 0.1
+MOST_COUNTED = 10_000
+
+
+@dataclass(frozen=True)
+class Walked(Generic[Row]):
+    """reached: where looking ended before the end of the list; None: it came to the end, or has all that was wanted."""
+
+    rows: list[Row]
+    reached: Any = None
+
+
+def walk(
+    start: Any, ends: Callable[[Any], Any], find: Callable[[Any, Any, int], list[Row]], wanted: int
+) -> Walked[Row]:
+    """ends: where a stretch ends that starts here; None: the last. find: rows of a stretch, at most so many."""
+    found: list[Row] = []
+    until = time.monotonic() + SECONDS
+    while True:
+        end = ends(start)
+        found += find(start, end, wanted - len(found))
+        if end is None or len(found) >= wanted:
+            return Walked(found)
+        if time.monotonic() > until:
+            return Walked(found, end)
+        start = end
+
+
+@dataclass(frozen=True)
+class Counted:
+    """is_all: whether there are no more; otherwise counting ended, by the number or by the time."""
+
+    number: int
+    is_all: bool
+
+
+def count(ends: Callable[[Any], Any], number: Callable[[Any, Any, int], int]) -> Counted:
+    """number: how many rows a stretch has, counted up to so many."""
+    walked = walk(None, ends, lambda start, end, most: [None] * number(start, end, most), MOST_COUNTED + 1)
+    found = min(len(walked.rows), MOST_COUNTED)
+    return Counted(found, walked.reached is None and len(walked.rows) <= MOST_COUNTED)
