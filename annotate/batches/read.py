@@ -13,11 +13,12 @@ from django.db.models import Avg, Count, Q, QuerySet
 from annotate.core.blindness import Reader
 from annotate.core.rows import fetch_all
 from annotate.core.units import KIND_ORDER, asks_sql, count_sql, without_abstentions
+from annotate.core.walking import MOST_COUNTED
 from annotate.labels.read import is_carried, of_batch
 from annotate.labels.settled_read import HOLDING, STANDING, Standing
 from annotate.models import Batch, BatchSample, Criterion, Flag, Label, Project, Release, Sample, Task, User, Verdict
 from annotate.models.batch import OPEN_TASK_STATUSES, BatchStatus, Purpose, TaskStatus
-from annotate.models.label import RULED_METHODS, VerdictState
+from annotate.models.label import DECIDED_METHODS, RULED_METHODS, VerdictState
 from annotate.samples.read import asked_by
 from annotate.tasks.read import free_samples, open_queues, without_words
 
@@ -249,10 +250,12 @@ class Counts:
     # Tasks of open batches.
     tasks: int = 0
     tasks_done: int = 0
+    # Up to a limit (MOST_COUNTED); whether there are more.
     settled: int = 0
-    # Units with one label that no one has looked at.
-    single: int = 0
+    settled_more: bool = False
     disputed: int = 0
+    # Whether any unit has a verdict, also one that rests on a single label.
+    has_verdicts: bool = False
     # Flags that are not resolved.
     flags: int = 0
     releases: int = 0
@@ -300,14 +303,23 @@ def counts_of(projects: Sequence[Project]) -> dict[int, Counts]:
         tasks=Count("id"),
         tasks_done=Count("id", filter=Q(status__in=[TaskStatus.SUBMITTED, TaskStatus.SKIPPED])),
     )
+    verdicts = without_abstentions(Verdict.objects.filter(criterion__project__in=keys))
+    # As the index of what needs people has it (verdict_for_people).
+    disputed = verdicts.filter(~Q(state=VerdictState.SETTLED) | Q(method__in=DECIDED_METHODS))
     _fill(
         found,
-        without_abstentions(Verdict.objects.filter(criterion__project__in=keys)).alias(standing=STANDING),
+        disputed,
         "criterion__project_id",
-        settled=Count("id", filter=Q(standing__in=HOLDING)),
-        single=Count("id", filter=Q(standing=Standing.SINGLE)),
         disputed=Count("id", filter=~Q(state=VerdictState.SETTLED)),
     )
+    for project in projects:
+        # One by one: a limit is of a whole statement, and without one millions are read.
+        criteria = list(Criterion.objects.filter(project=project).values_list("pk", flat=True))
+        of_project = without_abstentions(Verdict.objects.filter(criterion__in=criteria))
+        settled = of_project.alias(standing=STANDING).filter(standing__in=HOLDING)[: MOST_COUNTED + 1].count()
+        counts = found[project.pk]
+        counts.settled, counts.settled_more = min(settled, MOST_COUNTED), settled > MOST_COUNTED
+        counts.has_verdicts = settled > 0 or of_project.exists()
     _fill(found, Flag.objects.filter(project__in=keys, resolved_at=None), "project_id", flags=Count("id"))
     _fill(found, Release.objects.filter(project__in=keys), "project_id", releases=Count("id"))
     return found

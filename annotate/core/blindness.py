@@ -28,7 +28,7 @@ from annotate.core.permissions import ROLES_FOR, may, role_of
 from annotate.core.rounds import MET_IN_ROUND, met_in_round
 from annotate.core.rows import fetch_all
 from annotate.core.units import no_abstention
-from annotate.models import Project, Rater, Sample, Task, User
+from annotate.models import Batch, Project, Rater, Sample, Task, User
 from annotate.models.batch import OPEN_TASK_STATUSES, RUNNING_BATCH_STATUSES
 
 Row = TypeVar("Row", bound=Model)
@@ -183,11 +183,19 @@ def only_held_back(rows: QuerySet[Row], *, reader: Reader) -> QuerySet[Row]:
     return rows.filter(sample__in=_tasks_ahead(reader).values("sample"))
 
 
-def samples_not_to_label(samples: QuerySet[Sample], *, reader: Reader) -> QuerySet[Sample]:
-    """Without those that the reader still has to label. For lists that are chosen or sorted by what people said."""
+def samples_not_to_label(
+    samples: QuerySet[Sample], *, reader: Reader, within: tuple[int, int] | None = None
+) -> QuerySet[Sample]:
+    """Without those that the reader still has to label. For lists that are chosen or sorted by what people said.
+
+    within: where the samples are after the first of these primary keys, and up to the second, no others are looked at.
+    """
     if isinstance(reader, GeneralReader):
         return samples
-    return samples.exclude(pk__in=_tasks_ahead(reader).values("sample"))
+    ahead = _tasks_ahead(reader)
+    if within is not None:
+        ahead = ahead.filter(sample__gt=within[0], sample__lte=within[1])
+    return samples.exclude(pk__in=ahead.values("sample"))
 
 
 def without_judges_held_back(rows: QuerySet[Row], *, reader: Reader) -> QuerySet[Row]:
@@ -203,7 +211,9 @@ def without_judges_held_back(rows: QuerySet[Row], *, reader: Reader) -> QuerySet
 
 def _tasks_ahead(user: User) -> QuerySet[Task]:
     own = Task.objects.filter(batch=OuterRef("batch"), sample=OuterRef("sample"), annotator=user)
-    waiting = Q(annotator__isnull=True, batch__annotators=user) & ~Q(Exists(own)) & ~Q(met_in_round(user))
+    # Not by a join with the annotators: with 200 of them it has 200 rows for each task of a queue.
+    theirs = Batch.annotators.through.objects.filter(user=user).values("batch")
+    waiting = Q(annotator__isnull=True, batch__in=theirs) & ~Q(Exists(own)) & ~Q(met_in_round(user))
     tasks = Task.objects.filter(status__in=OPEN_TASK_STATUSES, batch__status__in=RUNNING_BATCH_STATUSES)
     return tasks.filter(Q(annotator=user) | waiting)
 

@@ -157,6 +157,9 @@ class _Said:
         # Said of these rows as well: PostgreSQL doesn't carry a range over from the samples.
         return rows if self.within is None else rows.filter(sample__gt=self.within[0], sample__lte=self.within[1])
 
+    def _not_to_label(self, samples: QuerySet[Sample]) -> QuerySet[Sample]:
+        return samples_not_to_label(samples, reader=self.reader, within=self.within)
+
     def _open_tasks(self) -> QuerySet[Task]:
         running = Task.objects.filter(
             batch__project=self.project,
@@ -172,13 +175,15 @@ class _Said:
             return samples.filter(pk__in=ahead)
         if status == Status.DISPUTED:
             unresolved = self.verdicts().exclude(state=VerdictState.SETTLED)
-            return samples_not_to_label(samples.filter(pk__in=unresolved.values("sample")), reader=self.reader)
+            return samples_not_to_label(
+                samples.filter(pk__in=unresolved.values("sample")), reader=self.reader, within=self.within
+            )
         if status == Status.RESOLVED:
             # All in one pass over the verdicts.
             of_sample = self.verdicts().order_by().values("sample")
             resolved = of_sample.annotate(every=BoolAnd(Q(state=VerdictState.SETTLED))).filter(every=True)
             found = samples.filter(pk__in=resolved.values("sample")).exclude(pk__in=ahead)
-            return samples_not_to_label(found, reader=self.reader)
+            return self._not_to_label(found)
         samples = self.asked(samples) if self.key else samples
         return samples.exclude(Exists(self._answers().filter(sample=OuterRef("pk")))).exclude(pk__in=ahead)
 
@@ -191,7 +196,7 @@ class _Said:
             of_sample = self.verdicts().order_by().values("sample")
             together = of_sample.annotate(least=Min("agreement"), most=Max(votes)).filter(least=1, most__gt=1)
             found = samples.filter(pk__in=together.values("sample"))
-        return samples_not_to_label(found, reader=self.reader)
+        return self._not_to_label(found)
 
     def under_older_guidelines(self, samples: QuerySet[Sample]) -> QuerySet[Sample]:
         """Where someone's label names a version of before, and they gave none since under the one of now. A label
@@ -202,7 +207,9 @@ class _Said:
         own = {name: OuterRef(name) for name in ("sample", "unit", "rater", "criterion")}
         again = answering_labels().filter(**own, guideline_version=newest.number if newest else 0)
         older = answers.filter(guideline_version__lt=newest.number if newest else 0).exclude(Exists(again))
-        return samples_not_to_label(samples.filter(pk__in=older.values("sample")), reader=self.reader)
+        return samples_not_to_label(
+            samples.filter(pk__in=older.values("sample")), reader=self.reader, within=self.within
+        )
 
     def asked(self, samples: QuerySet[Sample]) -> QuerySet[Sample]:
         criterion = Criterion.objects.filter(project=self.project, key=self.key, is_current=True).first()

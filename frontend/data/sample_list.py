@@ -9,15 +9,18 @@ from django.http import HttpResponse
 from django.utils.translation import gettext_lazy
 
 from annotate.models.view import ViewOf
-from annotate.samples.read import abstentions
+from annotate.samples.read import abstentions, samples_named
 from frontend.base.pages import ProjectPage, project_view
 from frontend.batches.chosen_samples import SAMPLE
+from frontend.batches.list_filter import LONGEST
 from frontend.batches.sample_filter import SampleFilter
 from frontend.data.lists import Column, ListPage, show_list, view_named
 
 
 def _more(page: ProjectPage, is_all: bool, rows: Iterable[Any]) -> Mapping[str, Any]:
-    return {"abstentions": abstentions(page.project) if is_all else 0}
+    # What a search would come to in the end, where it looks through a large project.
+    named = samples_named(page.project, [page.request.GET.get("q", "")[:LONGEST].replace("\0", "")]).first()
+    return {"abstentions": abstentions(page.project) if is_all else 0, "named": named}
 
 
 SAMPLES = ListPage(

@@ -258,7 +258,7 @@ def steps_of(project: Project, counts: Counts, *, has_labels: bool) -> list[Step
 
     A project whose labels were all made elsewhere needs no batch.
     """
-    settling = bool(counts.settled or counts.single or counts.disputed)
+    settling = counts.has_verdicts
     imported = has_labels and not counts.batches
     labelled = settling or imported
     plan = [

@@ -112,8 +112,8 @@ def test_project(busy: World) -> None:
         tasks=len(tasks),
         tasks_done=done,
         settled=states.count("settled") - single,
-        single=single,
         disputed=len(states) - states.count("settled"),
+        has_verdicts=True,
     )
     assert counts[busy.other.pk] == Counts(criteria=1)
 

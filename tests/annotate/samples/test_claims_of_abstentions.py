@@ -59,7 +59,7 @@ def _counted(world: World) -> dict[str, Any]:
         "queue": [verdict.unit for verdict in Queue(project, reader=world.rita)],
         "disputed": len(Queue(project, reader=world.rita).disputed()),
         "truth": (truth["waiting"], truth["settled"]),
-        "project": (counts.disputed, counts.settled, counts.single),
+        "project": (counts.disputed, counts.settled, counts.has_verdicts),
         "version": (use.labels, use.verdicts, use.waiting),
         "labels": counting_labels().count(),
         "without judges": samples_without_judges(world.rita, [sample.pk]) == {sample.pk},
@@ -80,8 +80,8 @@ def test_a_dispute_about_an_abstention_waits_for_no_one_and_counts_nowhere(world
     settle_imported(project=world.project, criterion=_support(world), needed=2)
     before = _counted(world)
     assert before == {
-        "queue": ["claim:0"], "disputed": 1, "truth": (1, 0), "project": (1, 0, 0), "version": (2, 0, 1), "labels": 2,
-        "without judges": True, "said": 1, "settled anew": 0,
+        "queue": ["claim:0"], "disputed": 1, "truth": (1, 0), "project": (1, 0, True), "version": (2, 0, 1),
+        "labels": 2, "without judges": True, "said": 1, "settled anew": 0,
     }  # fmt: skip
     verdict = Verdict.objects.get()
     url = f"/p/desk/adjudicate/{verdict.pk}/"
