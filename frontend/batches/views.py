@@ -17,7 +17,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
 from annotate.batches.audits_read import stuck_schedules
-from annotate.batches.read import batch_criteria, batch_skips, left_out, open_flags, unfinished
+from annotate.batches.read import batch_criteria, batch_skips, counts_by, left_out, open_flags, unfinished
 from annotate.batches.steps import (
     close_batch,
     count_single_labels,
@@ -34,7 +34,7 @@ from annotate.batches.write import create_batch, plan_batch
 from annotate.core.blindness import SYSTEM
 from annotate.core.errors import Refusal
 from annotate.labels.gold_read import known_answers
-from annotate.models import Batch, ScheduledAudit
+from annotate.models import Batch, ScheduledAudit, Task
 from annotate.models.batch import RUNNING_BATCH_STATUSES, BatchStatus, Came, TaskStatus
 from annotate.models.project import UnitKind
 from annotate.models.view import ViewOf
@@ -72,14 +72,16 @@ ENDINGS = {
     "adjudicate": {BatchStatus.OPEN, BatchStatus.PAUSED},
     "close": {BatchStatus.OPEN, BatchStatus.PAUSED, BatchStatus.ADJUDICATING},
 }
-DONE = Q(tasks__status__in=[TaskStatus.SUBMITTED, TaskStatus.SKIPPED])
 
 
 @project_view("batches", get="batches.read")
 def batches(page: ProjectPage) -> HttpResponse:
-    rows = work_batches(page.project).annotate(total=Count("tasks"), done=Count("tasks", filter=DONE))
+    # Counted by the batch's key alone: grouped by all that a batch has, millions of tasks are sorted by that.
+    done = Q(status__in=[TaskStatus.SUBMITTED, TaskStatus.SKIPPED])
+    tasks = Task.objects.filter(batch__project=page.project)
+    counts = counts_by(tasks, "batch_id", total=Count("id"), done=Count("id", filter=done))
     context = {
-        "rows": rows,
+        "rows": [(batch, counts[batch.pk]) for batch in work_batches(page.project)],
         "may_change": page.may("batches.change"),
         "may_qualify": page.may("qualifications.read"),
         "stuck": stuck_schedules(page.project) if page.may("schedules.change") else 0,
