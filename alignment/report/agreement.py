@@ -46,9 +46,9 @@ def agreement_figures(criterion: str, ratings: Ratings) -> dict[str, Any]:
     }
 
 
-def people_among_themselves(reference: Reference) -> Estimate:
-    """Mean kappa of pairs of people, on pass and fail where the criterion has them, else on its labels."""
-    return mean_pairwise_kappa(reference.base, interval="jackknife")
+def people_among_themselves(base: Ratings) -> Estimate:
+    """Mean kappa of pairs of people. ``base``: as ``Reference.base``."""
+    return mean_pairwise_kappa(base, interval="jackknife")
 
 
 def kappa_matrix(reference: Reference, comparisons: Sequence[Comparison], titles: Sequence[str]) -> dict[str, Any]:

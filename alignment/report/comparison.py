@@ -117,7 +117,7 @@ def coverage_of(judged: Judged) -> dict[str, int]:
     """Of the units people said something about, without those of closed samples; `unlabelled` counts the judge's scores
     on other units."""
     said, closed = judged.said, judged.reference.closed.union(judged.said.closed)
-    given = {*said.numbers, *said.labels, *said.failed}
+    given = said.asked
     people = {unit for unit in judged.reference.units if unit[0] not in closed}
     answered = judged.labels.keys() if judged.answers_labels else said.numbers.keys()
     scored = len(people & answered)

@@ -145,15 +145,13 @@ def decisions_at(judged: Judged, units: list[UnitKey], threshold: float | None) 
 def _folds(judged: Judged) -> list[tuple[int, list[UnitKey], list[UnitKey]]]:
     """Each fold with the units inside and outside; the same samples for every judge."""
     fold_of = judged.reference.fold_of
-    parts = [
-        (
-            fold,
-            [unit for unit in judged.dev if fold_of[unit[0]] == fold],
-            [unit for unit in judged.dev if fold_of[unit[0]] != fold],
-        )
-        for fold in range(FOLDS)
-    ]
-    return [part for part in parts if part[1]]
+    inside: list[list[UnitKey]] = [[] for _ in range(FOLDS)]
+    outside: list[list[UnitKey]] = [[] for _ in range(FOLDS)]
+    for unit in judged.dev:
+        own = fold_of[unit[0]]
+        for fold in range(FOLDS):
+            (inside if fold == own else outside)[fold].append(unit)
+    return [(fold, inside[fold], outside[fold]) for fold in range(FOLDS) if inside[fold]]
 
 
 def _measured(judged: Judged, decisions: dict[UnitKey, bool], threshold: float | None) -> Decided:

@@ -203,6 +203,8 @@ class Evidence:
 
     def clusters(self, units: Iterable[UnitKey]) -> list[str]:
         """The group of each unit."""
+        if not self.groups:
+            return [sample for sample, _ in units]
         group_of = self.groups.get
         return [group_of(sample, sample) for sample, _ in units]
 

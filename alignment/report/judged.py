@@ -52,7 +52,7 @@ class Judged:
         numbers: Mapping[UnitKey, float] = self.said.numbers
         if self.answers_labels:
             numbers = {unit: self.score_of(value) for unit, value in self.labels.items()}
-        known = set(self.reference.units)
+        known = self.reference.known
         return {unit: number for unit, number in numbers.items() if unit in known}
 
     def score_of(self, label: Value) -> float:

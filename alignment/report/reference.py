@@ -1,11 +1,9 @@
 """What people say of each unit of a criterion, for judges to be compared with."""
 
-from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import groupby
-from operator import itemgetter
+from itertools import chain
 from typing import cast
 
 import numpy as np
@@ -56,7 +54,12 @@ class Reference:
     @cached_property
     def units(self) -> list[UnitKey]:
         """Every unit that people said something about, by label or verdict."""
-        return sorted({*self.evidence.units, *self.evidence.verdicts})
+        # Not a set: what comes in two orderly parts is sorted in one pass.
+        return sorted(dict.fromkeys(chain(self.evidence.units, self.evidence.verdicts)))
+
+    @cached_property
+    def known(self) -> frozenset[UnitKey]:
+        return frozenset(self.units)
 
     @cached_property
     def left_out(self) -> frozenset[UnitKey]:
@@ -94,11 +97,12 @@ class Reference:
     def _labels(self) -> Mapping[UnitKey, Value]:
         found = {}
         deciding = self.evidence.deciding()
-        rows = sorted(zip(deciding.units, deciding.values, strict=True), key=itemgetter(0))
-        for unit, group in groupby(rows, key=itemgetter(0)):
-            votes = Counter(value for _, value in group)
-            value, count = votes.most_common(1)[0]
-            if 2 * count > votes.total() and unit not in self.left_out:
+        said: dict[UnitKey, list[Value]] = {}
+        for unit, value in zip(deciding.units, deciding.values, strict=True):
+            said.setdefault(unit, []).append(value)
+        for unit, votes in said.items():
+            value = max(votes, key=votes.count)
+            if 2 * votes.count(value) > len(votes) and unit not in self.left_out:
                 found[unit] = value
         return {**found, **self.evidence.verdicts}
 
@@ -135,11 +139,10 @@ def reference_of(evidence: Evidence) -> Reference:
     """People's side of the evidence; it doesn't need the judges, nor how samples are divided."""
     ratings, deciding = evidence.ratings(), evidence.deciding()
     counted = ratings if deciding is evidence else deciding.ratings()
-    passing, positive, share, ties = None, {}, {}, 0
+    passing, positive, share, ties = passing_of(evidence, ratings), {}, {}, 0
     left_out = evidence.unsettled if evidence.settled_only else {}
-    if evidence.criterion.passes:
+    if passing is not None:
         passes = set(evidence.criterion.passes)
-        passing = pass_or_fail(ratings, evidence.criterion.passes)
         said = passing if deciding is evidence else pass_or_fail(counted, evidence.criterion.passes)
         majority = reference_majority(said, [True])
         positive = dict(zip(cast("tuple[UnitKey, ...]", majority.unit_ids), majority.positive.tolist(), strict=True))
@@ -159,6 +162,12 @@ def reference_of(evidence: Evidence) -> Reference:
         share=share,
         mean=_means(counted, left_out) if has_mean else None,
     )
+
+
+def passing_of(evidence: Evidence, ratings: Ratings) -> Ratings | None:
+    """The evidence's ratings read as pass or fail; None when the criterion has no such reading."""
+    passes = evidence.criterion.passes
+    return pass_or_fail(ratings, passes) if passes else None
 
 
 def _means(ratings: Ratings, left_out: Mapping[UnitKey, Unsettled]) -> dict[UnitKey, float]:

@@ -40,7 +40,7 @@ def report_figures(evidence: Evidence) -> dict[str, Any]:
     among_people = agreement_figures(evidence.criterion.key, reference.ratings)
     # Judges are no raters of the people's own figures, and the matrix holds the pairs that a page can show.
     del among_people["pairs"]
-    people = people_among_themselves(reference)
+    people = people_among_themselves(reference.base)
     criterion = evidence.criterion
     return {
         "criterion": {

@@ -10,7 +10,7 @@ from typing import Any
 from alignment.report.agreement import people_among_themselves
 from alignment.report.comparison import Comparison
 from alignment.report.decisions import kappa_of_counts
-from alignment.report.reference import Reference, reference_of
+from alignment.report.reference import Reference, passing_of
 
 
 def too_fast_figures(
@@ -23,8 +23,9 @@ def too_fast_figures(
         return None
     units = set(compress(evidence.units, evidence.too_fast))
     of = Counter(evidence.raters)
-    slow = [not fast for fast in evidence.too_fast]
-    without = reference_of(evidence.kept(slow))
+    slow = evidence.kept([not fast for fast in evidence.too_fast])
+    ratings = slow.ratings()
+    passing = passing_of(slow, ratings)
     return {
         "labels": labels.total(),
         "of": len(evidence.units),
@@ -33,7 +34,7 @@ def too_fast_figures(
             {"name": name, "labels": count, "of": of[name]}
             for name, count in sorted(labels.items(), key=lambda row: (-row[1], row[0]))
         ],
-        "agreement": people_among_themselves(without).as_dict(),
+        "agreement": people_among_themselves(ratings if passing is None else passing).as_dict(),
         "judges": [
             {
                 "title": title,

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, date
 from functools import cache
+from sys import intern
 
 from django.db.models import Exists, OuterRef, Q, TextField
 from django.db.models.functions import Cast, Collate, TruncDate
@@ -30,6 +31,12 @@ _DAY = TruncDate("updated_at", tzinfo=UTC)
 
 # A unit as every table of figures names it: the sample's own id, and the address within it.
 UnitKey = tuple[str, str]
+
+
+def unit_key(sample: str, unit: str) -> UnitKey:
+    """Of what a row says, which brings texts of its own: one object for what many rows say, or a million of them take
+    gigabytes."""
+    return intern(sample), intern(unit)
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,15 +65,13 @@ def rating_columns(criterion: Criterion, *, reader: Reader) -> RatingColumns:
     )
     parse = _parser()
     columns = RatingColumns([], [], [], [], [], [])
-    # One object for what many rows say, or a million of them take gigabytes.
     key: UnitKey = ("", "")
-    known: dict[str, str] = {}
     spelled = cache(date.isoformat)
     for pk, sample, unit, rater, text, task, day in rows.iterator(chunk_size=20_000):
         if key != (sample, unit):
-            key = (key[0] if key[0] == sample else sample, known.setdefault(unit, unit))
+            key = unit_key(sample, unit)
         columns.units.append(key)
-        columns.raters.append(known.setdefault(rater, rater))
+        columns.raters.append(intern(rater))
         columns.values.append(parse(text))
         columns.days.append(None if task is None else spelled(day))
         columns.labels.append(pk)
@@ -127,7 +132,7 @@ def labels_before(criterion: Criterion, *, reader: Reader) -> list[tuple[UnitKey
         .values_list("sample__external_id", "unit", "rater__name", _VALUE_TEXT)
     )
     parse = _parser()
-    return [((sample, unit), rater, parse(text)) for sample, unit, rater, text in rows]
+    return [(unit_key(sample, unit), intern(rater), parse(text)) for sample, unit, rater, text in rows]
 
 
 def _parser() -> Callable[[str], Value]:
@@ -156,13 +161,12 @@ def verdict_columns(criterion: Criterion, *, reader: Reader) -> VerdictColumns:
         .values_list("sample__external_id", "unit", _VALUE_TEXT, "standing", "batch")
     )
     parse = _parser()
-    known: dict[str, str] = {}
     values: dict[UnitKey, Value] = {}
     standings: dict[UnitKey, str] = {}
     declared: Counter[int | None] = Counter()
     for sample, unit, text, standing, batch in rows.iterator(chunk_size=20_000):
-        key = sample, known.setdefault(unit, unit)
-        standings[key] = known.setdefault(standing, standing)
+        key = unit_key(sample, unit)
+        standings[key] = intern(standing)
         if standing in HOLDING:
             values[key] = parse(text)
         declared[batch] += standing == Standing.DECLARED

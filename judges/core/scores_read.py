@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
+from sys import intern
 
 from django.db.models import Exists, Q, QuerySet
 from django.db.models.functions import Collate
@@ -15,7 +16,7 @@ from annotate.core.errors import Invalid
 from annotate.core.scales import Value, normalise
 from annotate.models import Criterion, Project, Sample, Verdict
 from annotate.models.label import DECIDED_METHODS, VerdictState
-from annotate.verdicts.ratings_read import UnitKey
+from annotate.verdicts.ratings_read import UnitKey, unit_key
 from annotate.verdicts.units_read import UnitOn
 from judges.core.locked_read import locked
 from judges.models import Judge, JudgeVersion, Run, Score, ScoreStatus, VersionState
@@ -263,20 +264,21 @@ def load_scores(
         .values_list("sample__external_id", "unit", "repeat", "status", "number", "label")
     )
     as_option = cache(lambda text: _as_option(criterion, text))
-    for sample, unit, repeat, status, number, label in rows.iterator(chunk_size=20_000):
+    for sample, address, repeat, status, number, label in rows.iterator(chunk_size=20_000):
+        unit = unit_key(sample, address)
         option = None if label is None else as_option(label)
         if repeat:
             value = option if number is None else number
             if value is not None:
-                again.setdefault((sample, unit), []).append(value)
+                again.setdefault(unit, []).append(value)
         elif status != ScoreStatus.OK:
-            failed[sample, unit] = status
+            failed[unit] = intern(status)
         elif number is not None:
-            numbers[sample, unit] = number
+            numbers[unit] = number
         elif option is None:
-            failed[sample, unit] = NO_OPTION
+            failed[unit] = NO_OPTION
         else:
-            labels[sample, unit] = option
+            labels[unit] = option
     judge = version.judge
     return alignment.report.JudgeScores(
         judge.name, version.label, dimension, judge.higher_is_better, numbers, labels, failed, again

@@ -6,8 +6,9 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
+from itertools import islice
 from operator import itemgetter
 from typing import Any
 
@@ -21,9 +22,12 @@ from annotate.models import Criterion, Project
 from annotate.projects.read import rated_criteria
 from annotate.samples.read import groups_of, samples_named
 from annotate.verdicts.evidence_read import evidence_of
+from annotate.verdicts.ratings_read import UnitKey
 from judges.core.requirement import endpoint_of
 from judges.core.scores_read import judge_scores, measured_by, whole_scores
 from judges.core.split import as_divided, divide, on_test, on_test_elsewhere, sides_of
+
+_ROWS_AT_ONCE = 50_000
 
 
 def full_evidence(
@@ -140,24 +144,36 @@ def fingerprint_of(evidence: alignment.report.Evidence, parameters: dict[str, An
         digest.update(orjson.dumps(part))
         digest.update(b"\n")
 
+    def add_rows(rows: Iterable[Any]) -> None:
+        """As their list, of which only a part is spelled at a time."""
+        left, before = iter(rows), b"["
+        while part := list(islice(left, _ROWS_AT_ONCE)):
+            digest.update(before + orjson.dumps(part)[1:-1])
+            before = b","
+        digest.update(b"]\n" if before == b"," else b"[]\n")
+
+    def add_units(values: Mapping[UnitKey, Any]) -> None:
+        add_rows((unit, values[unit]) for unit in sorted(values))
+
     criterion = evidence.criterion
     add([criterion.key, criterion.version, criterion.scale, criterion.levels, list(criterion.passes)])
     add(json.dumps(parameters, sort_keys=True))
-    # Sorted, so that neither the database's order nor the order of import matters.
-    order = sorted(range(len(evidence.units)), key=lambda row: (evidence.units[row], evidence.raters[row]))
+    # Evidence is in the order of unit and rater; all else is sorted, so that the order of import doesn't matter.
     for column in (evidence.units, evidence.raters, evidence.values, evidence.days, evidence.seconds):
-        add([column[row] for row in order] if column else None)
-    by_unit = itemgetter(0)
-    add(sorted(evidence.verdicts.items(), key=by_unit))
+        if column:
+            add_rows(column)
+        else:
+            add(None)
+    add_units(evidence.verdicts)
     # Only where there is something of it, so that a look taken before this was asked is the same look.
     if evidence.unsettled:
-        add([evidence.settled_only, sorted(evidence.unsettled.items(), key=by_unit)])
+        add([evidence.settled_only, sorted(evidence.unsettled.items(), key=itemgetter(0))])
     if evidence.declared:
         add([tuple(row) for row in evidence.declared])
     if any(evidence.too_fast):
-        add([evidence.too_fast[row] for row in order])
+        add(list(evidence.too_fast))
     if any(evidence.waiting):
-        add(["waiting", [evidence.waiting[row] for row in order]])
+        add(["waiting", list(evidence.waiting)])
     add(sorted(evidence.is_dev.items()))
     # Named tuples are no tuples to orjson.
     add([tuple(row) for row in sorted(evidence.before, key=str)])
@@ -184,7 +200,7 @@ def fingerprint_of(evidence: alignment.report.Evidence, parameters: dict[str, An
         for judge in judges:
             add([*judge.name, judge.higher_is_better, *([judge.closed] if judge.closed else [])])
             for values in (judge.numbers, judge.labels, judge.failed, judge.again):
-                add(sorted(values.items(), key=by_unit))
+                add_units(values)
     return digest.hexdigest()
 
 
