@@ -200,6 +200,12 @@ def pipeline_versions(project: Project) -> list[dict[str, Any]]:
     ]
 
 
+def samples_by_version(project: Project, versions: Collection[str]) -> dict[str, int]:
+    """How many samples each of these has. From an index alone, other than `pipeline_versions`."""
+    samples = Sample.objects.filter(project=project, pipeline_version__in=versions)
+    return dict(samples.order_by().values_list("pipeline_version").annotate(Count("pk")))
+
+
 # By hand: Django would take a key such as "7" for a place in a list.
 _TAGS = """
     SELECT id, external_id, metadata ->> %(key)s::text, jsonb_typeof(metadata -> %(key)s::text)

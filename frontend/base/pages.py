@@ -11,6 +11,7 @@ from typing import Any, cast
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.core.paginator import Page, Paginator
+from django.db.models import QuerySet
 from django.forms import BaseForm
 from django.http import HttpRequest, HttpResponse, HttpResponseNotAllowed, HttpResponseRedirect, QueryDict
 from django.http.response import HttpResponseBase
@@ -47,6 +48,8 @@ SECTIONS = (
 # How many of them are shown in a row; those after them are needed less often.
 IN_A_ROW = 8
 PAGE_SIZE = 50
+# Of more samples than that, figures come in a request of their own, and the page is there before.
+MANY = 2000
 
 
 def project_nav(project: Project, role: str, section: str) -> dict[str, list[dict[str, Any]]]:
@@ -100,6 +103,10 @@ class ProjectPage:
     def rows(self, found: Any, per_page: int = PAGE_SIZE) -> Page:
         """Those of a long list that are on the page of it that the address names (`?page=2`)."""
         return Paginator(found, per_page).get_page(self.request.GET.get("page"))
+
+    def comes_later(self, samples: QuerySet[Any]) -> bool:
+        """Whether the page opens without figures over these, and partials/later.html asks for them."""
+        return "figures" not in self.request.GET and samples[: MANY + 1].count() > MANY
 
     def attempt(self, act: Callable[[], object], done: str) -> bool:
         """Does it and says `done`, or says why it was refused."""

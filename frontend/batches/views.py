@@ -41,7 +41,7 @@ from annotate.models.view import ViewOf
 from annotate.projects.read import one_batch, work_batches
 from annotate.tasks.read import one_task, task_rows
 from annotate.tasks.write import HandedOn, reassign_tasks, return_task
-from frontend.base.pages import ProjectPage, RefusalsShown, project_view, status_of
+from frontend.base.pages import MANY, ProjectPage, RefusalsShown, project_view, status_of
 from frontend.batches.board import board_of
 from frontend.batches.chosen_samples import OF, OPENING, chosen_samples
 from frontend.batches.forms import CHOSEN, BatchForm, ExtendForm, MoveForm, ReturnForm, TaskFilter
@@ -135,24 +135,53 @@ def preview(page: ProjectPage) -> HttpResponse:
 
 @project_view("batches", get="batches.read")
 def batch(page: ProjectPage, number: int) -> HttpResponse:
-    return page.render("batches/batch.html", _detail(page, number))
+    found = one_batch(page.project, number)
+    later = page.comes_later(found.batch_samples.order_by("pk"))
+    figures = {} if later else _figures(page, found)
+    return page.render("batches/batch.html", {**_settings(page, found), **figures, "later": later})
 
 
 @project_view("batches", get="batches.read")
 def progress(page: ProjectPage, number: int) -> HttpResponse:
     """The part of the page that a browser asks for again. Nothing (204) when it would look the same as the one that
     the browser has: then focus, scrolling and what a screen reader is saying stay where they are."""
-    context = _detail(page, number)
-    if page.request.GET.get("seen") == context["seen"] and context["batch"].status == BatchStatus.OPEN:
+    found = one_batch(page.project, number)
+    context = {"batch": found, **_figures(page, found)}
+    if page.request.GET.get("seen") == context["seen"] and found.status == BatchStatus.OPEN:
         return HttpResponse(status=204)
     return page.render("batches/partials/batch_progress.html", context)
 
 
-def _detail(page: ProjectPage, number: int) -> dict[str, Any]:
-    found = one_batch(page.project, number)
+def _settings(page: ProjectPage, found: Batch) -> dict[str, Any]:
+    """Of the page, what is there at once."""
+    audit = _audit_draw(found)
+    samples = found.batch_samples.count()
+    shown: dict[str, Any] = {
+        "batch": found,
+        "samples": samples,
+        "may_change": page.may("batches.change"),
+        "drawn": found.batch_samples.filter(probability__isnull=False).count(),
+        "chosen": found.batch_samples.filter(probability__isnull=True).count(),
+        "came": Came(found.selection["came"]).label,
+        "audit_draw": audit,
+        "added": 0 if audit is None else samples - audit.drawn,
+        "proposals": settings_in_words(found),
+        "asks_about_claims": found.criteria.filter(unit=UnitKind.CLAIM).exists(),
+    }
+    percents: dict[str, Any] = {
+        f"{name}_percent": round(100 * getattr(found, f"{name}_share")) for name in ("overlap", "gold", "repeat")
+    }
+    percents["withheld_percent"] = floatformat(100 * found.withheld_share, -2)
+    if found.settle_share is not None:
+        # Other than the form, the API takes any share: 66.6 % stays that.
+        percents["settle_percent"] = floatformat(100 * found.settle_share, -2)
+    return {**shown, **percents}
+
+
+def _figures(page: ProjectPage, found: Batch) -> dict[str, Any]:
+    """Of the page, what is worked out over all of the batch."""
     is_draft = found.status == BatchStatus.DRAFT
     criteria = batch_criteria(found)
-    audit = _audit_draw(found)
     shown: dict[str, Any] = {
         "project": page.project,
         "batch": found,
@@ -163,27 +192,12 @@ def _detail(page: ProjectPage, number: int) -> dict[str, Any]:
         "not_asking": [f"{row.name} ({row.not_asked})" for row in criteria if row.not_asked],
         "left_out": left_out(found),
         "flags": open_flags(found),
-        "may_change": page.may("batches.change"),
-        "drawn": found.batch_samples.filter(probability__isnull=False).count(),
-        "chosen": found.batch_samples.filter(probability__isnull=True).count(),
-        "came": Came(found.selection["came"]).label,
-        "audit_draw": audit,
-        "added": 0 if audit is None else found.batch_samples.count() - audit.drawn,
-        "proposals": settings_in_words(found),
-        "asks_about_claims": found.criteria.filter(unit=UnitKind.CLAIM).exists(),
     }
     if not is_draft:
         shown |= board_of(found) | effect_of(found, reader=page.user)
     body = render_to_string("batches/partials/batch_board.html", shown)
     seen = hashlib.sha256(body.encode()).hexdigest()[:16]
-    percents: dict[str, Any] = {
-        f"{name}_percent": round(100 * getattr(found, f"{name}_share")) for name in ("overlap", "gold", "repeat")
-    }
-    percents["withheld_percent"] = floatformat(100 * found.withheld_share, -2)
-    if found.settle_share is not None:
-        # Other than the form, the API takes any share: 66.6 % stays that.
-        percents["settle_percent"] = floatformat(100 * found.settle_share, -2)
-    return {**shown, **percents, "body": body, "seen": seen, "samples": found.batch_samples.count()}
+    return {**shown, "body": body, "seen": seen, "every": 5 if found.batch_samples.count() <= MANY else 300}
 
 
 def _audit_draw(batch: Batch) -> ScheduledAudit | None:

@@ -336,9 +336,11 @@ def download(page: ProjectPage, number: int) -> HttpResponseBase:
 def _show(page: ProjectPage, forms: dict[str, Any], status: int) -> HttpResponse:
     releases = page.project.releases.select_related("created_by")
     rows = page.rows(releases)
-    truth = ground_truth(page.project)
+    later = page.comes_later(page.project.samples.order_by("pk"))
+    truth = [] if later else ground_truth(page.project)
     ways = {name: title for name, title in _WAYS.items() if any(row[name] for row in truth)}
     context = {
+        "later": later,
         "truth": [(row, [row[name] for name in ways]) for row in truth],
         "ways": ways.values(),
         "imported": imported_labels(page.project),

@@ -16,7 +16,7 @@ from annotate.core.bodies import one_file, takes_at_most
 from annotate.core.errors import Refusal
 from annotate.files.import_jobs import create_job
 from annotate.models.transfer import ImportKind
-from annotate.samples.read import pipeline_versions
+from annotate.samples.read import samples_by_version
 from frontend.base.pages import ProjectPage, RefusalsShown, project_view, status_of
 from frontend.data.columns import Column
 from frontend.systems.experiment_list import listed
@@ -62,13 +62,15 @@ def counted(manifest: dict[str, Any]) -> dict[str, list[Count]]:
 def systems(page: ProjectPage) -> HttpResponse:
     """What is there, and what to do next."""
     versions = page.rows(versions_of(page.project))
-    samples = {one["version"]: one["samples"] for one in pipeline_versions(page.project)}
+    samples = samples_by_version(page.project, [version.name for version in versions])
+    later = page.comes_later(page.project.samples.order_by("pk"))
     context = {
         "sets": [SetState(one) for one in sets_of(page.project)],
         "rows": versions,
         "versions": [(version, samples.get(version.name, 0)) for version in versions],
         "experiments": listed(page),
-        "unlinked": len(proposals(page.project)),
+        "later": later,
+        "unlinked": 0 if later else len(proposals(page.project)),
         "may_change": page.may("systems.change"),
         "may_import": page.may("import.run"),
         "may_target": page.may("endpoints.read"),
