@@ -110,7 +110,7 @@ def _fill(project: Any, first: User, second: User, *, criteria: list[str], numbe
     )
     Release.objects.create(project=project, number=number, file_format="jsonl", stored_as=f"releases/{uuid.uuid4()}")
     judge = Judge.objects.create(project=project, name=f"judge of {project.slug}", kind="lexical")
-    config = lexical_config(criteria[-1])
+    config = {**lexical_config(criteria[-1]), "unit": "answer", "dimension": criteria[-1]}  # as kept
     version = JudgeVersion.objects.create(
         judge=judge, number=number, label=str(number), config=config, content_hash=f"{number}"
     )

@@ -1,4 +1,5 @@
-"""Every page of a project: who may open it, and with which method."""
+"""What visitors get of one thing of a project, and which methods its pages take; all pages are in
+test_every_page.py."""
 
 import pytest
 from django.urls import get_resolver
@@ -14,91 +15,6 @@ from tests.frontend.conftest import Staff, make_batch, make_disputes, make_help_
 World = tuple[Staff, Project, list[Verdict]]
 
 ADMIN = {**REVIEWERS_READ, "reviewer": 403}
-ALL = {**REVIEWERS_READ, "annotator": 200}
-
-READ = {
-    "": ALL,
-    "criteria/": ALL,
-    "adjudicate/": REVIEWERS_READ,
-    "adjudicate/accept/": REVIEWERS_READ,
-    "label/lessons/": ALL,
-    "label/done/": ALL,
-    "label/questions/": ALL,
-    "questions/": REVIEWERS_READ,
-    "flags/": REVIEWERS_READ,
-    "samples/": REVIEWERS_READ,
-    "batches/": REVIEWERS_READ,
-    "batches/1/": REVIEWERS_READ,
-    "batches/1/progress/": REVIEWERS_READ,
-    "batches/1/tasks/": REVIEWERS_READ,
-    "batches/1/extend/": ADMIN,
-    "batches/audits/": REVIEWERS_READ,
-    "batches/audits/new/": ADMIN,
-    "judges/": REVIEWERS_READ,
-    "judges/new/": ADMIN,
-    "runs/": REVIEWERS_READ,
-    "reports/": REVIEWERS_READ,
-    "reports/support/": REVIEWERS_READ,
-    "reports/support/judge/": REVIEWERS_READ,
-    "reports/support/annotators/": REVIEWERS_READ,
-    "reports/support/compare/": REVIEWERS_READ,
-    "reports/support/planner/": REVIEWERS_READ,
-    "reports/support/labels/": REVIEWERS_READ,
-    "reports/support/outcomes/": REVIEWERS_READ,
-    "reports/support/triage/": REVIEWERS_READ,
-    "reports/support/share/": ADMIN,
-    "judges/endpoints/": ADMIN,
-    "judges/endpoints/new/": ADMIN,
-    "guidelines/": ALL,
-    "guidelines/edit/": REVIEWERS_READ,
-    "guidelines/1/": ALL,
-    "settings/": ADMIN,
-    "audit/": ADMIN,
-    "audit/trail.csv": ADMIN,
-    "members/": ADMIN,
-    "members/bea/deactivate/": ADMIN,
-    "import/": ADMIN,
-    "export/": ADMIN,
-    "batches/new/": ADMIN,
-    "batches/1/delete/": ADMIN,
-    "batches/1/close/": ADMIN,
-    "batches/1/adjudicate/": ADMIN,
-    "criteria/new/": ADMIN,
-    "criteria/add/": ADMIN,
-    "criteria/edit/support/": ADMIN,
-    "criteria/versions/support/": ALL,
-}
-WRITE = {
-    "adjudicate/accept/": REVIEWERS_READ,
-    "adjudicate/names/": ADMIN,
-    "label/lessons/": ALL,
-    "guidelines/edit/": REVIEWERS_READ,
-    "settings/": ADMIN,
-    "members/": ADMIN,
-    "members/new-account/": ADMIN,
-    "members/bea/change/": ADMIN,
-    "members/bea/reactivate/": ADMIN,
-    "members/invite/": ADMIN,
-    "members/bea/remove/": ADMIN,
-    "import/": ADMIN,
-    "export/": ADMIN,
-    "export/settle/": ADMIN,
-    "batches/new/": ADMIN,
-    "batches/1/open/": ADMIN,
-    "batches/1/pause/": ADMIN,
-    "batches/1/tasks/": ADMIN,
-    "batches/1/extend/": ADMIN,
-    "batches/1/delete/": ADMIN,
-    "criteria/new/": ADMIN,
-    "criteria/add/": ADMIN,
-    "criteria/edit/support/": ADMIN,
-    "judges/endpoints/new/": ADMIN,
-    "judges/new/": ADMIN,
-    "reports/": REVIEWERS_READ,
-    "reports/support/": REVIEWERS_READ,
-    "reports/support/triage/": ADMIN,
-    "reports/support/labels/": ADMIN,
-}
 
 
 @pytest.fixture(scope="module")
@@ -112,24 +28,6 @@ def _world(module_transaction: None) -> World:
 staff = copied_from_world(0)
 project = copied_from_world(1)
 disputes = copied_from_world(2)
-
-
-@pytest.mark.parametrize(("path", "expected"), READ.items())
-@pytest.mark.usefixtures("disputes")
-def test_who_may_read(path: str, expected: dict[str, int], who_may: WhoMay) -> None:
-    assert who_may(f"/p/help/{path}") == expected
-
-
-@pytest.mark.parametrize(("path", "expected"), WRITE.items())
-@pytest.mark.usefixtures("disputes")
-def test_who_may_write(path: str, expected: dict[str, int], who_may: WhoMay) -> None:
-    """With an empty form: those who may are told what is missing, or sent on."""
-    found = who_may(f"/p/help/{path}", "post")
-    allowed = {name for name, status in expected.items() if status == 200}
-    assert {name: status for name, status in found.items() if name not in allowed} == {
-        name: status for name, status in expected.items() if name not in allowed
-    }
-    assert {found[name] for name in allowed} <= {302, 422}
 
 
 def test_who_may_see_one_sample_and_one_dispute(disputes: list[Verdict], who_may: WhoMay) -> None:
