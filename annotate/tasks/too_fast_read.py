@@ -38,7 +38,7 @@ LEAST_SECONDS = 1.0
 # All but those.
 _OTHERS = "[^\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff]"
 # All that the annotators of the given tasks have submitted in the project.
-_SUBMITTED = f"""
+_DONE_AND_READ = """
     WITH given AS (
         SELECT t.id, t.annotator_id, b.project_id
           FROM annotate_task t JOIN annotate_batch b ON b.id = t.batch_id WHERE t.id = ANY(%(tasks)s)
@@ -48,10 +48,9 @@ _SUBMITTED = f"""
                         WHERE bc.batch_id = t.batch_id AND c.unit = 'context') AS with_contexts
           FROM annotate_task t
           JOIN annotate_batch b ON b.id = t.batch_id
-         WHERE t.status = 'submitted' AND (t.annotator_id, b.project_id) IN (SELECT annotator_id, project_id FROM given)
-    ), measured AS (
-        SELECT l.task_id, sum(l.active_ms) / 1000.0 AS seconds FROM annotate_label l
-         WHERE l.task_id IN (SELECT id FROM done) AND {DONE} GROUP BY l.task_id
+         -- Not by both in pairs: an annotator's tasks were read once for each batch of the project.
+         WHERE t.status = 'submitted' AND t.annotator_id = ANY(ARRAY(SELECT DISTINCT annotator_id FROM given))
+           AND b.project_id = ANY(ARRAY(SELECT DISTINCT project_id FROM given))
     ), read AS (
         SELECT one.sample_id, one.with_contexts, length(words) AS letters,
                -- Each of these characters has at least two bytes more than a letter.
@@ -62,6 +61,12 @@ _SUBMITTED = f"""
                          WHERE %(every_text)s OR id IN (SELECT id FROM given)) AS p
                   JOIN annotate_sample s ON s.id = p.sample_id OFFSET 0) AS one
     )
+"""
+_SUBMITTED = f"""
+    {_DONE_AND_READ}, measured AS (
+        SELECT l.task_id, sum(l.active_ms) / 1000.0 AS seconds FROM annotate_label l
+         WHERE l.task_id IN (SELECT id FROM done) AND {DONE} GROUP BY l.task_id
+    )
     SELECT d.id, d.annotator_id, d.sample_id, d.with_contexts, d.submitted_at, d.opened_at,
            CASE WHEN d.active_seconds > 0 OR m.seconds IS NOT NULL
                 THEN greatest(d.active_seconds, m.seconds)::float END,
@@ -70,6 +75,22 @@ _SUBMITTED = f"""
       LEFT JOIN read r USING (sample_id, with_contexts)
       LEFT JOIN measured m ON m.task_id = d.id
      ORDER BY d.annotator_id, d.submitted_at, d.id
+"""
+# Of the given tasks alone, what they took at least: what the task measured, or the time since the submission before if
+# that is shorter (`spent` gives no less, as what is left of earlier time is never below zero). Reads no labels.
+_AT_LEAST = f"""
+    {_DONE_AND_READ}, placed AS (
+        SELECT *, lag(submitted_at) OVER (PARTITION BY annotator_id ORDER BY submitted_at, id) AS before FROM done
+    )
+    SELECT d.id, d.annotator_id, d.sample_id, d.with_contexts, d.submitted_at, d.opened_at, NULL,
+           coalesce(r.letters, 0), coalesce(r.most_characters, 0),
+           CASE WHEN d.active_seconds > 0
+                THEN least(d.active_seconds, extract(epoch FROM d.submitted_at - greatest(
+                    d.before, CASE WHEN d.opened_at <= d.submitted_at THEN d.opened_at END)))::float
+                ELSE 0 END
+      FROM placed d
+      LEFT JOIN read r USING (sample_id, with_contexts)
+     WHERE d.id IN (SELECT id FROM given)
 """
 # The texts of samples. Characters take long to count, and few tasks come near to being too fast.
 _TEXTS = """
@@ -114,7 +135,9 @@ class Text:
 def too_fast_tasks(task_ids: Iterable[int]) -> dict[int, int]:
     """The annotator of each of these tasks that was submitted too fast, by the task's key."""
     given = set(task_ids)
-    quick = {row.task.id for row in _spent_with(given) if row.task.id in given and row.is_quick}
+    # All that an annotator submitted is read only of those who may have been quick.
+    possible = _possibly_quick(given)
+    quick = {row.task.id for row in _spent_with(possible) if row.task.id in possible and row.is_quick}
     # What the annotators of these have read elsewhere.
     everything = list(_spent_with(quick, every_text=True))
     samples = {
@@ -130,6 +153,11 @@ def too_fast_tasks(task_ids: Iterable[int]) -> dict[int, int]:
     for sample, is_context, digest, letters, _count in rows:
         texts[sample].append(Text(is_context, digest, letters, characters[digest]))
     return {task.id: task.annotator for task in too_fast(everything, texts) if task.id in given}
+
+
+def _possibly_quick(task_ids: Collection[int]) -> set[int]:
+    rows = fetch_all(_AT_LEAST, {"tasks": list(task_ids), "every_text": False})
+    return {task for task, *about, seconds in rows if Spent(Done(task, *about), seconds).is_quick}
 
 
 def _spent_with(task_ids: Collection[int], *, every_text: bool = False) -> Iterator[Spent]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 
@@ -14,7 +15,7 @@ from annotate.core.blindness import SYSTEM
 from annotate.models import Batch, Label, Task
 from annotate.projects.criteria import check_spec
 from annotate.tasks.labelling import submit_task
-from annotate.tasks.too_fast_read import Done, Text, spent, too_fast, too_fast_tasks
+from annotate.tasks.too_fast_read import Done, Text, _possibly_quick, _spent_with, spent, too_fast, too_fast_tasks
 from annotate.verdicts.evidence_read import evidence_of
 from tests.annotate.factories import TRISTATE, World, label_all, make_batch, make_sample, say
 
@@ -223,3 +224,34 @@ def test_what_an_edit_asks_again(world: World, carried_ms: int | None, again_ms:
     submitted_after_an_hour(again, OPENED + timedelta(days=1))
     assert [board.too_fast for board in person_boards(changed.batch)] == [fast]
     assert evidence_of(changed.criterion, reader=SYSTEM).too_fast == [fast, fast]
+
+
+@pytest.mark.django_db
+def test_what_is_looked_at_first_leaves_out_no_quick_one(world: World) -> None:
+    """Seconds at random, measured by the task, by its labels, by both or by neither; one batch is opened later."""
+    rng = random.Random(1)
+    for place in range(30):
+        make_sample(world.project, place, answer=f"{place}" + " word" * rng.randrange(1, 200), claims=[])
+    for opened in (OPENED, OPENED + timedelta(minutes=5)):
+        batch = make_batch(world.project, [world.ann, world.ben], criteria=world.criteria("grade"))
+        Batch.objects.filter(pk=batch.pk).update(opened_at=opened)
+    for task in Task.objects.all():
+        if rng.random() < 0.5:
+            say(world.ann if task.annotator_id == world.ann.pk else world.ben, task, "answer", "grade", 3)
+            Label.objects.filter(task=task).update(active_ms=rng.choice([500, 6000, 30000]))
+        task.status, task.active_seconds = "submitted", rng.choice([0, 1, 3, 8, 40])
+        task.submitted_at = OPENED + timedelta(seconds=rng.choice([rng.uniform(0, 600), 300]))
+        task.save()
+    given = set(Task.objects.values_list("pk", flat=True))
+    quick = {row.task.id for row in _spent_with(given) if row.is_quick}
+    possible = _possibly_quick(given)
+    assert quick
+    assert quick <= possible < given
+    assert too_fast_tasks(given).keys() == _too_fast_of_all(given)
+
+
+def _too_fast_of_all(given: set[int]) -> set[int]:
+    """No two samples share a text here, so that each sample is one text; its letters less the space in between."""
+    samples = {row.task.sample: row.task.letters - 1 for row in _spent_with(given, every_text=True)}
+    texts = {pk: [Text(is_context=False, digest=str(pk), letters=letters)] for pk, letters in samples.items()}
+    return {task.id for task in too_fast(_spent_with(given, every_text=True), texts)}
