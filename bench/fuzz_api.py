@@ -63,8 +63,8 @@ def settings_for(token: str, own: dict[str, Any], seed: int) -> str:
 
 def run(role: str, phases: str, options: argparse.Namespace, running: Web, given: Path) -> bool:
     heading(f"{role}, {phases}, {options.minutes / len(PHASES):g} minutes, seed {options.seed}")
-    program = str(Path(sys.executable).with_name("schemathesis"))
-    command = [program, "--config-file", str(given), "run", f"{running.url}/api/schema/?format=json"]
+    command = [sys.executable, "-m", "schemathesis.cli", "--config-file", str(given)]
+    command += ["run", f"{running.url}/api/schema/?format=json"]
     command += ["--checks", ",".join(CHECKS), "--phases", phases]
     command += ["--max-time", str(round(options.minutes * 60 / len(PHASES))), "--request-timeout", "60"]
     command += ["--continue-on-failure", "--generation-database", "none", "--warnings", "off", "--no-color"]

@@ -37,6 +37,7 @@ _tasks = logging.getLogger("touchstone.task")
 
 def configuration() -> dict[str, Any]:
     """For web, worker and importer alike."""
+    level = env.choice("LOG_LEVEL", "WARNING", ("DEBUG", "INFO", "WARNING", "ERROR"))
     return {
         "version": 1,
         "disable_existing_loggers": False,
@@ -49,11 +50,13 @@ def configuration() -> dict[str, Any]:
         },
         "root": {
             "handlers": ["stderr"],
-            "level": env.choice("LOG_LEVEL", "WARNING", ("DEBUG", "INFO", "WARNING", "ERROR")),
+            "level": level,
         },
         "loggers": {
             # Django's own default mails admins, and gunicorn's has a format of its own; all goes to stderr instead.
-            **{name: {"handlers": [], "propagate": True} for name in ("django", "gunicorn.error")},
+            "gunicorn.error": {"handlers": [], "propagate": True},
+            # Django's own level, INFO, would let its warnings past ERROR; at DEBUG it logs SQL with its values.
+            "django": {"handlers": [], "propagate": True, "level": "INFO" if level == "DEBUG" else level},
             # What these say of every task at INFO is in our line of it.
             **{name: {"level": "WARNING"} for name in ("celery.app.trace", "celery.worker.strategy")},
         },

@@ -7,6 +7,7 @@ import re
 from tests.conftest import ROOT
 
 TEXT = (ROOT / "docs" / "reliability.md").read_text(encoding="utf-8")
+FAULTS = (ROOT / "docs" / "faults.md").read_text(encoding="utf-8")
 
 
 def test_it_has_25_figures() -> None:
@@ -14,7 +15,7 @@ def test_it_has_25_figures() -> None:
 
 
 def test_what_it_names_is_there() -> None:
-    named = set(re.findall(r"\b(tests/[\w/]+(?:\.py)?)(?:::(\w+))?", TEXT))
+    named = set(re.findall(r"\b(tests/[\w/]+(?:\.py)?)(?:::(\w+))?", TEXT + FAULTS))
     benches = set(re.findall(r"`bench\.(\w{2,})", TEXT))
     assert len(named) > 40
     assert len(benches) > 4

@@ -113,6 +113,11 @@ def test_a_fault_is_in_the_same_line(lines: Lines) -> None:
     assert line["exception"].endswith("RuntimeError: broken")
 
 
+@pytest.mark.parametrize(("said", "django"), [("ERROR", "ERROR"), ("WARNING", "WARNING"), ("DEBUG", "INFO")])
+def test_the_level_is_djangos_too_but_never_shows_its_sql(load: Load, said: str, django: str) -> None:  # noqa: F811
+    assert load(LOG_LEVEL=said)["LOGGING"]["loggers"]["django"]["level"] == django
+
+
 def test_the_format_is_one_that_there_is(load: Load) -> None:  # noqa: F811
     with pytest.raises(Exception, match="LOG_FORMAT is 'xml', but should be one of text, json"):
         load(LOG_FORMAT="xml")

@@ -90,6 +90,7 @@ LINES = [
     Wire("a path of 1,500 steps", get("/p" + "/.." * 1_300 + "/etc/passwd"), (404, 414)),
     Wire("steps out of the static files", get("/static/../config/settings.py"), (400, 404)),
     Wire("encoded steps out of the static files", get("/static/%2e%2e/%2e%2e/etc/passwd"), (400, 404)),
+    Wire("the static files' folder without its slash", get("/static../config/settings.py"), (404,)),
     Wire("twice encoded steps", get("/static/%252e%252e%252fconfig%252fsettings.py"), (404,)),
     Wire("backslashes out of the static files", get("/static/..\\..\\etc\\passwd"), (404,)),
     Wire("overlong UTF-8 steps", get("/static/%c0%ae%c0%ae/etc/passwd"), (400, 404)),

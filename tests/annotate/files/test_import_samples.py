@@ -7,6 +7,7 @@ import csv
 import gzip
 import io
 import json
+import socket
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
@@ -259,6 +260,16 @@ def test_ids_made_from_content_are_stable(project: Project, write: Write) -> Non
     rows = [{"question": "q", "answer": str(i)} for i in range(3)]
     load(write("a.jsonl", rows))
     assert "unchanged 3" in load(write("b.json", json.dumps(rows[::-1])))
+
+
+def test_an_address_in_a_context_is_a_text(project: Project, write: Write) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as canary:
+        canary.setblocking(False)
+        texts = ["file:///etc/passwd", f"http://127.0.0.1:{canary.getsockname()[1]}/"]
+        load(write("a.jsonl", [{"question": "q", "answer": "a", "contexts": texts}]))
+        with pytest.raises(BlockingIOError):
+            canary.accept()
+    assert [one["text"] for one in Sample.objects.get().contexts] == texts
 
 
 _text = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), min_size=1).filter(
