@@ -43,12 +43,13 @@ _DONE_AND_READ = """
         SELECT t.id, t.annotator_id, b.project_id
           FROM annotate_task t JOIN annotate_batch b ON b.id = t.batch_id WHERE t.id = ANY(%(tasks)s)
     ), done AS (
-        SELECT t.id, t.annotator_id, t.sample_id, t.submitted_at, t.active_seconds, b.opened_at,
+        SELECT t.id, b.project_id, t.annotator_id, t.sample_id, t.submitted_at, t.active_seconds, b.opened_at,
                EXISTS (SELECT FROM annotate_batchcriterion bc JOIN annotate_criterion c ON c.id = bc.criterion_id
                         WHERE bc.batch_id = t.batch_id AND c.unit = 'context') AS with_contexts
           FROM annotate_task t
           JOIN annotate_batch b ON b.id = t.batch_id
-         -- Not by both in pairs: an annotator's tasks were read once for each batch of the project.
+         -- Not by both in pairs: an annotator's tasks were read once for each batch of the project. What somebody did
+         -- in another of the projects is read in vain, and told apart by its project.
          WHERE t.status = 'submitted' AND t.annotator_id = ANY(ARRAY(SELECT DISTINCT annotator_id FROM given))
            AND b.project_id = ANY(ARRAY(SELECT DISTINCT project_id FROM given))
     ), read AS (
@@ -67,22 +68,23 @@ _SUBMITTED = f"""
         SELECT l.task_id, sum(l.active_ms) / 1000.0 AS seconds FROM annotate_label l
          WHERE l.task_id IN (SELECT id FROM done) AND {DONE} GROUP BY l.task_id
     )
-    SELECT d.id, d.annotator_id, d.sample_id, d.with_contexts, d.submitted_at, d.opened_at,
+    SELECT d.id, d.project_id, d.annotator_id, d.sample_id, d.with_contexts, d.submitted_at, d.opened_at,
            CASE WHEN d.active_seconds > 0 OR m.seconds IS NOT NULL
                 THEN greatest(d.active_seconds, m.seconds)::float END,
            coalesce(r.letters, 0), coalesce(r.most_characters, 0)
       FROM done d
       LEFT JOIN read r USING (sample_id, with_contexts)
       LEFT JOIN measured m ON m.task_id = d.id
-     ORDER BY d.annotator_id, d.submitted_at, d.id
+     ORDER BY d.project_id, d.annotator_id, d.submitted_at, d.id
 """
 # Of the given tasks alone, what they took at least: what the task measured, or the time since the submission before if
 # that is shorter (`spent` gives no less, as what is left of earlier time is never below zero). Reads no labels.
 _AT_LEAST = f"""
     {_DONE_AND_READ}, placed AS (
-        SELECT *, lag(submitted_at) OVER (PARTITION BY annotator_id ORDER BY submitted_at, id) AS before FROM done
+        SELECT *, lag(submitted_at) OVER (PARTITION BY project_id, annotator_id ORDER BY submitted_at, id) AS before
+          FROM done
     )
-    SELECT d.id, d.annotator_id, d.sample_id, d.with_contexts, d.submitted_at, d.opened_at, NULL,
+    SELECT d.id, d.project_id, d.annotator_id, d.sample_id, d.with_contexts, d.submitted_at, d.opened_at, NULL,
            coalesce(r.letters, 0), coalesce(r.most_characters, 0),
            CASE WHEN d.active_seconds > 0
                 THEN least(d.active_seconds, extract(epoch FROM d.submitted_at - greatest(
@@ -112,6 +114,7 @@ class Done:
     text is, and how many of its letters can be Chinese, Japanese or Korean characters at most."""
 
     id: int
+    project: int
     annotator: int
     sample: int
     with_contexts: bool
@@ -179,9 +182,9 @@ class Spent:
 
 
 def spent(done: Iterable[Done]) -> Iterator[Spent]:
-    """Of each task, of which it is known or not (infinite). done: all of an annotator's in the project, in the order of
-    annotator and submission."""
-    for _annotator, tasks in groupby(done, key=attrgetter("annotator")):
+    """Of each task, of which it is known or not (infinite). done: all of an annotator's in each project, in the order
+    of project, annotator and submission."""
+    for _person, tasks in groupby(done, key=attrgetter("project", "annotator")):
         before: datetime | None = None
         # The time that was there for what they have submitted since, and is not accounted for.
         left = 0.0
@@ -202,8 +205,8 @@ def spent(done: Iterable[Done]) -> Iterator[Spent]:
 
 
 def too_fast(rows: Iterable[Spent], texts: Mapping[int, Sequence[Text]]) -> Iterator[Done]:
-    """rows: in the order of annotator and submission. texts: of each sample."""
-    for _annotator, tasks in groupby(rows, key=attrgetter("task.annotator")):
+    """rows: in the order of project, annotator and submission. texts: of each sample."""
+    for _person, tasks in groupby(rows, key=attrgetter("task.project", "task.annotator")):
         known: set[str] = set()
         for row in tasks:
             new = {text.digest: text for text in texts.get(row.task.sample, ()) if text.digest not in known}

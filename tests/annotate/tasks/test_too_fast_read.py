@@ -14,6 +14,7 @@ from annotate.batches.relabelling import Relabelled, change_criterion
 from annotate.core.blindness import SYSTEM
 from annotate.models import Batch, Label, Task
 from annotate.projects.criteria import check_spec
+from annotate.projects.write import set_member
 from annotate.tasks.labelling import submit_task
 from annotate.tasks.too_fast_read import Done, Text, _possibly_quick, _spent_with, spent, too_fast, too_fast_tasks
 from annotate.verdicts.evidence_read import evidence_of
@@ -38,6 +39,7 @@ def flagged(
         done.append(
             Done(
                 id=place,
+                project=1,
                 annotator=1,
                 sample=sample,
                 with_contexts=bool(words),
@@ -176,6 +178,26 @@ def test_chinese_contexts_that_samples_share_take_their_time(world: World) -> No
         batch.opened_at = OPENED
         batch.save()
     assert fast_in(batch) == [world.ann.pk]
+
+
+@pytest.mark.django_db
+def test_what_somebody_does_in_two_projects_is_told_apart(world: World) -> None:
+    """Ann submits three tasks within a second, an hour after their batches were opened, and nothing was measured. Only
+    the second of the first project was too fast: the other project's had an hour."""
+    set_member(project=world.other, user=world.ann, role="annotator")
+    given: list[int] = []
+    for project, number, seconds in ((world.project, 1, 0.0), (world.project, 2, 0.5), (world.other, 1, 1.0)):
+        name = make_sample(project, number, answer=f"{project.slug} {number} " + "word " * 100).external_id
+        grade = list(project.criteria.filter(key="grade", is_current=True))
+        batch = make_batch(project, [world.ann], samples=[name], criteria=grade, created_by=world.dora)
+        task = Task.objects.get(batch=batch)
+        label_all(task)
+        submit_task(actor=world.ann, task_id=task.pk, active_seconds=0)
+        submitted_after_an_hour(task, OPENED)
+        Task.objects.filter(pk=task.pk).update(submitted_at=OPENED + timedelta(hours=1, seconds=seconds))
+        given.append(task.pk)
+    Label.objects.update(active_ms=None)
+    assert too_fast_tasks(given) == {given[1]: world.ann.pk}
 
 
 def without_unsure(world: World) -> Relabelled:
