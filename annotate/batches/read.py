@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import date
 from typing import Any
 
-from django.db.models import Avg, Count, Q, QuerySet
+from django.db.models import Avg, BooleanField, Case, Count, Exists, IntegerField, Q, QuerySet, Subquery, When
 
 from annotate.core.blindness import Reader
 from annotate.core.rows import fetch_all
@@ -282,6 +282,11 @@ class OwnBatch:
         return round(self.waiting * self.seconds / 60) if self.seconds and self.done >= FEWEST_DONE else None
 
 
+class _CountOf(Subquery):
+    template = "(SELECT count(*) FROM (%(subquery)s) counted)"
+    output_field = IntegerField()
+
+
 def counts_of(projects: Sequence[Project]) -> dict[int, Counts]:
     """Counts per project id."""
     found = {project.pk: Counts() for project in projects}
@@ -312,14 +317,23 @@ def counts_of(projects: Sequence[Project]) -> dict[int, Counts]:
         "criterion__project_id",
         disputed=Count("id", filter=~Q(state=VerdictState.SETTLED)),
     )
-    for project in projects:
-        # One by one: a limit is of a whole statement, and without one millions are read.
-        criteria = list(Criterion.objects.filter(project=project).values_list("pk", flat=True))
-        of_project = without_abstentions(Verdict.objects.filter(criterion__in=criteria))
-        settled = of_project.alias(standing=STANDING).filter(standing__in=HOLDING)[: MOST_COUNTED + 1].count()
-        counts = found[project.pk]
-        counts.settled, counts.settled_more = min(settled, MOST_COUNTED), settled > MOST_COUNTED
-        counts.has_verdicts = settled > 0 or of_project.exists()
+    criteria = defaultdict(list)
+    for project, criterion in Criterion.objects.filter(project__in=keys).order_by().values_list("project", "pk"):
+        criteria[project].append(criterion)
+    of_project = {pk: without_abstentions(Verdict.objects.filter(criterion__in=ids)) for pk, ids in criteria.items()}
+    # A subquery for each project: a limit is of a whole one, and without a limit millions are read. The criteria stand
+    # in it by their numbers, by which PostgreSQL knows how few or many verdicts to expect.
+    holding = {pk: rows.alias(standing=STANDING).filter(standing__in=HOLDING) for pk, rows in of_project.items()}
+    settled = Case(
+        *(When(pk=pk, then=_CountOf(rows[: MOST_COUNTED + 1])) for pk, rows in holding.items()),
+        output_field=IntegerField(),
+    )
+    has_any = Case(*(When(pk=pk, then=Exists(rows)) for pk, rows in of_project.items()), output_field=BooleanField())
+    listed = Project.objects.filter(pk__in=list(criteria)).order_by()
+    for pk, number, has_verdicts in listed.values_list("pk", settled, has_any):
+        counts = found[pk]
+        counts.settled, counts.settled_more = min(number, MOST_COUNTED), number > MOST_COUNTED
+        counts.has_verdicts = has_verdicts
     _fill(found, Flag.objects.filter(project__in=keys, resolved_at=None), "project_id", flags=Count("id"))
     _fill(found, Release.objects.filter(project__in=keys), "project_id", releases=Count("id"))
     return found
