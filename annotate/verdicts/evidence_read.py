@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
 from itertools import chain
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import alignment
 from annotate.batches.draws_read import drawn_samples
@@ -17,13 +17,10 @@ from annotate.models import AuditEntry, Batch, Criterion, User
 from annotate.models.project import UnitKind
 from annotate.samples.read import abstentions, dropped_claims, metadata_of, unit_counts
 from annotate.tasks.too_fast_read import too_fast_tasks
-from annotate.verdicts.ratings_read import (
-    RatingColumns,
-    VerdictColumns,
-    labels_before,
-    rating_columns,
-    verdict_columns,
-)
+from annotate.verdicts.ratings_read import VerdictColumns, labels_before, verdict_columns
+
+if TYPE_CHECKING:
+    from annotate.verdicts.rating_codes_read import RatingColumns
 
 
 def evidence_of(criterion: Criterion, *, reader: Reader, settled_only: bool = True) -> alignment.report.Evidence:
@@ -32,16 +29,18 @@ def evidence_of(criterion: Criterion, *, reader: Reader, settled_only: bool = Tr
     settled_only: what people said of units that are not settled yet (annotate.labels.settled_read) is no reference for
     judges.
     """
+    from annotate.verdicts.rating_codes_read import ELSEWHERE, rating_columns
+
     columns, verdicts = rating_columns(criterion, reader=reader), verdict_columns(criterion, reader=reader)
     samples = {sample for sample, _ in chain(columns.units, verdicts.values)}
     seconds, drawn = seconds_per_choice(criterion), drawn_samples(criterion, settled_only=settled_only)
-    hurried = too_fast_tasks(task for task in columns.tasks if task is not None)
+    hurried = too_fast_tasks(set(columns.tasks.tolist()) - {ELSEWHERE})
     return replace(
         _of_people(criterion, columns, verdicts),
         settled_only=settled_only,
         declared=_declared(criterion, verdicts.declared),
-        seconds=[seconds.get(label) for label in columns.labels],
-        too_fast=[task in hurried for task in columns.tasks],
+        seconds=[seconds.get(label) for label in columns.labels.tolist()],
+        too_fast=[task in hurried for task in columns.tasks.tolist()],
         before=[alignment.report.Before(*row) for row in labels_before(criterion, reader=reader)],
         metadata=metadata_of(criterion.project, samples),
         chances={name: alignment.report.Chance(*chance) for name, chance in drawn.chances.items()},
@@ -53,7 +52,9 @@ def evidence_of(criterion: Criterion, *, reader: Reader, settled_only: bool = Tr
 
 
 def reference_evidence(criterion: Criterion, *, reader: Reader) -> alignment.report.Evidence:
-    """Of `evidence_of` what people's agreement and the reference are worked out from, in two statements."""
+    """Of `evidence_of` what people's agreement and the reference are worked out from, and no more."""
+    from annotate.verdicts.rating_codes_read import rating_columns
+
     return _of_people(criterion, rating_columns(criterion, reader=reader), verdict_columns(criterion, reader=reader))
 
 

@@ -1,4 +1,5 @@
-"""The ratings of a criterion as numbers, for millions of them: the labels of `rating_columns`, without their names.
+"""The labels of a criterion that count, read as numbers, for millions of them: by code for agreement (`ratings_of`), by
+name for evidence (`rating_columns`). The one reader of both.
 
 PostgreSQL packs the columns of some thousand samples into one value each, so that nothing is made for a single row.
 """
@@ -6,58 +7,130 @@ PostgreSQL packs the columns of some thousand samples into one value each, so th
 from __future__ import annotations
 
 import json
+from dataclasses import dataclass
+from datetime import date, timedelta
 from typing import Any, cast
 
 import numpy as np
 from django.db import connection
 
 import alignment
-from alignment.base.arrays import Array, Ints, renumbered
-from alignment.base.ratings import encode
-from annotate.core.rows import snapshot
-from annotate.core.units import no_abstention
+from alignment.base.arrays import Array, Ints, renumbered, run_starts
+from alignment.base.ratings import encode, encode_values
+from annotate.core.blindness import STILL_TO_LABEL, SYSTEM, GeneralReader, Reader, parameters
+from annotate.core.rows import fetch_all, snapshot
+from annotate.core.scales import Value
+from annotate.core.units import LISTED_KINDS, no_abstention
 from annotate.labels.anchored_read import anchored_samples
 from annotate.labels.read import VOTE
 from annotate.models import Criterion, Rater
 from annotate.models.project import UnitKind
 from annotate.samples.read import groups_of
+from annotate.verdicts.ratings_read import UnitKey, unit_key
 
 _SAMPLES_AT_ONCE = 10_000
 
-_IN_ORDER = """
-    SELECT string_agg(int8send(id), '' ORDER BY external_id COLLATE "C")
-      FROM annotate_sample WHERE project_id = %(project)s
-"""
-_NAMES = """
-    SELECT external_id FROM annotate_sample WHERE project_id = %(project)s ORDER BY external_id COLLATE "C"
-"""
-# One pass over the labels, whatever their order; `value` as its place among the levels, from 1.
+_LABELLED = "FROM annotate_sample WHERE id IN (SELECT sample_id FROM annotate_label WHERE criterion_id = %(criterion)s)"
+_IN_ORDER = f"""SELECT string_agg(int8send(id), '' ORDER BY external_id COLLATE "C") {_LABELLED}"""
+_NAMES = f"""SELECT external_id {_LABELLED} ORDER BY external_id COLLATE "C" """
+# One pass over the labels, whatever their order. JSON as PostgreSQL spells it has no line break.
 _PACKED = f"""
     SELECT string_agg(int8send(l.sample_id), ''),
            string_agg(int4send(coalesce(nullif(split_part(l.unit, ':', 2), '')::int, 0)), ''),
            string_agg(int8send(l.rater_id), ''),
-           string_agg({{value}}, ''),
            string_agg(timestamptz_send(l.updated_at), ''),
-           string_agg(int8send(l.id), '')
+           string_agg(int8send(l.id), ''),
+           string_agg(int8send(coalesce(l.task_id, {{elsewhere}})), ''),
+           string_agg(l.value::text, E'\\n')
       FROM annotate_label l LEFT JOIN annotate_task t ON t.id = l.task_id
      WHERE l.criterion_id = %(criterion)s AND l.sample_id BETWEEN %(first)s AND %(last)s
-       AND {VOTE} AND {{abstention}} AND NOT l.sample_id = ANY(%(anchored)s)
+       AND {VOTE} AND {{abstention}} AND NOT l.sample_id = ANY(%(anchored)s) AND {{rule}}
 """
-_AS_LEVEL = "int4send(coalesce(array_position(%(levels)s::jsonb[], l.value), 0))"
-_AS_NUMBER = "float8send((l.value)::float8)"
+_KINDS = (">i8", ">i4", ">i8", ">i8", ">i8", ">i8")
+# The task of labels made elsewhere.
+ELSEWHERE = 0
+# As PostgreSQL sends times.
+_EPOCH, _DAY = date(2000, 1, 1), 86_400_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class RatingColumns:
+    """One row per rating, in the order of sample, unit, rater.
+
+    days: when it was given, "2026-11-21" in UTC, None for labels made elsewhere, whose task is ELSEWHERE. labels,
+    tasks: keys.
+    """
+
+    units: list[UnitKey]
+    raters: list[str]
+    values: list[Value]
+    days: list[str | None]
+    labels: Ints
+    tasks: Ints
+
+
+@dataclass(frozen=True, slots=True)
+class _Labels:
+    """One row per rating, in the order of sample, unit, rater.
+
+    place: of the sample among those labelled, by their own ids. unit: numbered in this order. index: of the unit within
+    its sample. rater: place among `raters`. value: place among `values`. at: microseconds since 2000.
+    """
+
+    place: Ints
+    unit: Ints
+    index: Ints
+    rater: Ints
+    raters: tuple[str, ...]
+    value: Ints
+    values: list[Value]
+    at: Ints
+    key: Ints
+    task: Ints
 
 
 def ratings_of(criterion: Criterion) -> alignment.Ratings:
-    """The labels that count, the latest per rater and unit, as `Evidence.ratings` has them, with the samples' groups as
-    clusters; units have no names."""
+    """As `Evidence.ratings` has them, with the samples' groups as clusters; units have no names."""
     with snapshot():
-        return _ratings_of(criterion)
+        found = _labels(criterion, SYSTEM)
+        cluster = _clusters(criterion, found.place)
+    levels = tuple(option["value"] for option in criterion.options) or None
+    return alignment.Ratings(
+        unit=found.unit,
+        rater=found.rater,
+        value=encode_values(found.values, levels, "value")[found.value],
+        cluster=cluster,
+        levels=levels,
+        scale=cast("alignment.Scale", criterion.scale),
+        raters=found.raters,
+    )
 
 
-def _ratings_of(criterion: Criterion) -> alignment.Ratings:
-    levels = [option["value"] for option in criterion.options]
-    in_order = _samples_in_order(criterion)
-    sample, index, rater, value = _latest(_columns(criterion, in_order, levels))
+def rating_columns(criterion: Criterion, *, reader: Reader) -> RatingColumns:
+    """The same by name, and when and where each was given; without samples that the reader still has to label."""
+    with snapshot():
+        found = _labels(criterion, reader)
+        names = _names(criterion)
+    first = run_starts(found.unit)
+    of_kind = f"{criterion.unit}:{{}}" if criterion.unit in LISTED_KINDS else criterion.unit
+    addresses = zip(found.place[first].tolist(), found.index[first].tolist(), strict=True)
+    units = [unit_key(names[place], of_kind.format(index)) for place, index in addresses]
+    days, day = renumbered(found.at // _DAY)
+    spelled: list[str | None] = [*((_EPOCH + timedelta(days=number)).isoformat() for number in days.tolist()), None]
+    return RatingColumns(
+        units=[units[code] for code in found.unit.tolist()],
+        raters=[found.raters[code] for code in found.rater.tolist()],
+        values=[found.values[code] for code in found.value.tolist()],
+        days=[spelled[code] for code in np.where(found.task == ELSEWHERE, len(days), day).tolist()],
+        labels=found.key,
+        tasks=found.task,
+    )
+
+
+def _labels(criterion: Criterion, reader: Reader) -> _Labels:
+    in_order = _unpacked(_packed(_IN_ORDER, {"criterion": criterion.pk})[0], ">i8")
+    columns, spellings = _columns(criterion, np.sort(in_order), reader)
+    sample, index, rater, at, key, task, value = _latest(columns)
     by_key = np.argsort(in_order)
     place = by_key[np.searchsorted(in_order, sample, sorter=by_key)]
     # As Python orders the addresses of a kind: "claim:10" comes before "claim:2".
@@ -67,49 +140,50 @@ def _ratings_of(criterion: Criterion) -> alignment.Ratings:
     names = dict(Rater.objects.filter(project=criterion.project_id).values_list("pk", "name"))
     called = [names[pk] for pk in people.tolist()]
     by_name = sorted(range(len(called)), key=called.__getitem__)
-    return alignment.Ratings(
-        unit=unit,
-        rater=np.argsort(by_name)[code],
-        value=value,
-        cluster=_clusters(criterion, place),
-        levels=tuple(levels) or None,
-        scale=cast("alignment.Scale", criterion.scale),
+    rater = np.argsort(by_name)[code]
+    used, value = renumbered(value)
+    order = np.lexsort((rater, unit))
+    return _Labels(
+        place=place[order],
+        unit=unit[order],
+        index=index[order],
+        rater=rater[order],
         raters=tuple(called[place] for place in by_name),
+        value=value[order],
+        values=[json.loads(spellings[code]) for code in used.tolist()],
+        at=at[order],
+        key=key[order],
+        task=task[order],
     )
 
 
-def _samples_in_order(criterion: Criterion) -> Ints:
-    """The primary keys of the project's samples, in the order of their own ids."""
-    (packed,) = _packed(_IN_ORDER, {"project": criterion.project_id})
-    return _unpacked(packed, ">i8")
-
-
-def _columns(criterion: Criterion, samples: Ints, levels: list[object]) -> list[Array]:
-    """Sample, index of the unit, rater, value, time and key of each label that counts."""
-    kinds = (">i8", ">i4", ">i8", ">i4" if levels else ">f8", ">i8", ">i8")
-    abstention = no_abstention("l") if criterion.unit == UnitKind.CLAIM else "true"
-    statement = _PACKED.format(value=_AS_LEVEL if levels else _AS_NUMBER, abstention=abstention)
-    given = {
-        "criterion": criterion.pk,
-        "levels": [json.dumps(level) for level in levels],
-        "anchored": list(anchored_samples(criterion)),
-    }
-    keys = np.sort(samples)
-    parts = [[np.empty(0, kind)] for kind in kinds]
+def _columns(criterion: Criterion, keys: Ints, reader: Reader) -> tuple[list[Array], list[str]]:
+    """Sample, index of the unit, rater, time, key, task and value of each label that counts, and how the values are
+    spelled. keys: of the samples, in order."""
+    statement = _PACKED.format(
+        elsewhere=ELSEWHERE,
+        abstention=no_abstention("l") if criterion.unit == UnitKind.CLAIM else "true",
+        rule="true" if isinstance(reader, GeneralReader) else f"NOT {STILL_TO_LABEL.format(sample='l.sample_id')}",
+    )
+    given = {"criterion": criterion.pk, "anchored": list(anchored_samples(criterion)), **parameters(reader)}
+    spellings: dict[str, int] = {}
+    parts = [[np.empty(0, kind)] for kind in (*_KINDS, ">i8")]
     for start in range(0, keys.size, _SAMPLES_AT_ONCE):
         some = keys[start : start + _SAMPLES_AT_ONCE]
-        packed = _packed(statement, {**given, "first": int(some[0]), "last": int(some[-1])})
-        for part, column, kind in zip(parts, packed, kinds, strict=True):
-            part.append(_unpacked(column, kind))
-    found = [np.concatenate(part) for part in parts]
-    return [*found[:3], found[3] - 1 if levels else found[3], *found[4:]]
+        *packed, values = _packed(statement, {**given, "first": int(some[0]), "last": int(some[-1])})
+        said = [] if values is None else values.split("\n")
+        found = [_unpacked(column, kind) for column, kind in zip(packed, _KINDS, strict=True)]
+        found.append(np.array([spellings.setdefault(text, len(spellings)) for text in said], np.int64))
+        for part, column in zip(parts, found, strict=True):
+            part.append(column)
+    return [np.concatenate(part) for part in parts], list(spellings)
 
 
-def _packed(statement: str, given: dict[str, Any]) -> tuple[bytes | None, ...]:
+def _packed(statement: str, given: dict[str, Any]) -> tuple[Any, ...]:
     connection.ensure_connection()
     # As bytes; the usual cursor would have them spelled out.
     with connection.wrap_database_errors, connection.connection.cursor(binary=True) as cursor:
-        row: tuple[bytes | None, ...] = cursor.execute(statement, given).fetchone()
+        row: tuple[Any, ...] = cursor.execute(statement, given).fetchone()
         return row
 
 
@@ -119,21 +193,25 @@ def _unpacked(packed: bytes | None, kind: str) -> Array:
 
 def _latest(columns: list[Array]) -> list[Array]:
     """Without the labels that a later one of the same person on the same unit replaced."""
-    sample, index, rater, value, at, key = columns
+    sample, index, rater, at, key, *_ = columns
     order = np.lexsort((key, at, rater, index, sample))
     sample, index, rater = sample[order], index[order], rater[order]
     is_last = np.ones(order.size, dtype=np.bool_)
     is_last[:-1] = (sample[1:] != sample[:-1]) | (index[1:] != index[:-1]) | (rater[1:] != rater[:-1])
-    return [sample[is_last], index[is_last], rater[is_last], value[order][is_last]]
+    kept = order[is_last]
+    return [column[kept] for column in columns]
+
+
+def _names(criterion: Criterion) -> list[str]:
+    """Of the samples with labels, by `place`."""
+    return [name for (name,) in fetch_all(_NAMES, {"criterion": criterion.pk})]
 
 
 def _clusters(criterion: Criterion, place: Ints) -> Ints:
     groups = groups_of(criterion.project)
     if not groups:
         return renumbered(place)[1]
-    with connection.cursor() as cursor:
-        cursor.execute(_NAMES, {"project": criterion.project_id})
-        group_at = encode([groups.get(name, name) for (name,) in cursor.fetchall()])[0]
+    group_at = encode([groups.get(name, name) for name in _names(criterion)])[0]
     # Numbered by the first of their samples that has a label.
     present, first, code = np.unique(group_at[place], return_index=True, return_inverse=True)
     return np.argsort(np.argsort(place[first]))[code] if present.size else code

@@ -1,5 +1,6 @@
-"""The ratings of a criterion: who gave which value to which unit, as the alignment module reads them: without samples
-that were labelled with a judge's proposals, but for `votes_of`."""
+"""What people said of a criterion's units besides the labels that count (annotate.verdicts.rating_codes_read):
+verdicts, labels that were replaced, votes; without samples that were labelled with a judge's proposals, but for
+`votes_of`."""
 
 from __future__ import annotations
 
@@ -7,12 +8,11 @@ import json
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import UTC, date
 from functools import cache
 from sys import intern
 
 from django.db.models import Exists, OuterRef, Q, TextField
-from django.db.models.functions import Cast, Collate, TruncDate
+from django.db.models.functions import Cast, Collate
 
 from annotate.core.blindness import STILL_TO_LABEL, GeneralReader, Reader, parameters, without_held_back
 from annotate.core.rows import fetch_all
@@ -27,7 +27,6 @@ from annotate.models.batch import Purpose, TaskStatus
 # Python's order of texts, so that figures that hang on the order of rows are the same in every installation.
 _BY_UNIT = (Collate("sample__external_id", "C"), Collate("unit", "C"))
 _VALUE_TEXT = Cast("value", TextField())
-_DAY = TruncDate("updated_at", tzinfo=UTC)
 
 # A unit as every table of figures names it: the sample's own id, and the address within it.
 UnitKey = tuple[str, str]
@@ -37,46 +36,6 @@ def unit_key(sample: str, unit: str) -> UnitKey:
     """Of what a row says, which brings texts of its own: one object for what many rows say, or a million of them take
     gigabytes."""
     return intern(sample), intern(unit)
-
-
-@dataclass(frozen=True, slots=True)
-class RatingColumns:
-    """One row per rating, in the order of sample, unit, rater.
-
-    days: when it was given, "2026-11-21" in UTC, None for labels made elsewhere, as is their task. labels, tasks: keys.
-    """
-
-    units: list[UnitKey]
-    raters: list[str]
-    values: list[Value]
-    days: list[str | None]
-    labels: list[int]
-    tasks: list[int | None]
-
-
-def rating_columns(criterion: Criterion, *, reader: Reader) -> RatingColumns:
-    """The labels that count, the latest per rater and unit, in one query that holds no model instances."""
-    latest = latest_per_rater(counting_labels().filter(criterion=criterion))
-    evident = without_anchored(Label.objects.filter(pk__in=latest.values("pk")), criterion)
-    rows = (
-        without_held_back(evident, reader=reader)
-        .order_by(*_BY_UNIT, Collate("rater__name", "C"))
-        .values_list("pk", "sample__external_id", "unit", "rater__name", _VALUE_TEXT, "task_id", _DAY)
-    )
-    parse = _parser()
-    columns = RatingColumns([], [], [], [], [], [])
-    key: UnitKey = ("", "")
-    spelled = cache(date.isoformat)
-    for pk, sample, unit, rater, text, task, day in rows.iterator(chunk_size=20_000):
-        if key != (sample, unit):
-            key = unit_key(sample, unit)
-        columns.units.append(key)
-        columns.raters.append(intern(rater))
-        columns.values.append(parse(text))
-        columns.days.append(None if task is None else spelled(day))
-        columns.labels.append(pk)
-        columns.tasks.append(task)
-    return columns
 
 
 def compared_after_answer(criterion: Criterion) -> int:
@@ -101,8 +60,8 @@ _VOTES = f"""
 
 
 def votes_of(criterion: Criterion, *, reader: Reader) -> list[tuple[int, str, str, Value]]:
-    """The labels that count, as sample's key, unit, rater and value, in that order, in a tenth of the time of
-    `rating_columns`; those made with a proposal too, as they are votes."""
+    """The labels that count, as sample's key, unit, rater and value, in that order;
+    those made with a proposal too, as they are votes."""
     parse = _parser()
     rule = "" if isinstance(reader, GeneralReader) else f"AND NOT {STILL_TO_LABEL.format(sample='l.sample_id')}"
     rows = fetch_all(_VOTES.format(rule=rule), {"criterion": criterion.pk, **parameters(reader)})

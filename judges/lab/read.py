@@ -110,7 +110,7 @@ def dev_names(criterion: Criterion, names: Collection[str]) -> list[str]:
 
 
 def _by_unit(label: Label) -> tuple[str, str, str]:
-    """As annotate.verdicts.ratings_read orders them: figures that hang on the order are the same."""
+    """As annotate.verdicts.rating_codes_read orders them: figures that hang on the order are the same."""
     return label.sample.external_id, label.unit, label.rater.name
 
 

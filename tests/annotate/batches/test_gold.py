@@ -21,7 +21,8 @@ from annotate.tasks.read import own_task
 from annotate.tasks.write import reopen_task
 from annotate.verdicts.adjudication import mark_read
 from annotate.verdicts.evidence_read import agreement
-from annotate.verdicts.ratings_read import labels_before, rating_columns
+from annotate.verdicts.rating_codes_read import rating_columns
+from annotate.verdicts.ratings_read import labels_before
 from tests.annotate.factories import (
     GRADE,
     World,

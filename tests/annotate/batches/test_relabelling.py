@@ -27,7 +27,8 @@ from annotate.tasks.write import reopen_task
 from annotate.verdicts.adjudication import mark_read, send_back
 from annotate.verdicts.disputes_read import Dispute, people_of
 from annotate.verdicts.lessons_read import Lessons
-from annotate.verdicts.ratings_read import labels_before, rating_columns
+from annotate.verdicts.rating_codes_read import rating_columns
+from annotate.verdicts.ratings_read import labels_before
 from annotate.verdicts.read import Queue
 from tests.annotate.factories import TRISTATE, World, decide_unit, finish, make_samples, make_world, say
 

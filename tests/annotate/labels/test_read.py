@@ -12,7 +12,8 @@ from annotate.core.blindness import SYSTEM
 from annotate.labels.read import COUNTING, LATEST_FIRST, counting_labels, latest_per_rater
 from annotate.models import Criterion, Label, Rater, Sample, Task, User
 from annotate.models.batch import Purpose, TaskStatus
-from annotate.verdicts.ratings_read import rating_columns, votes_of
+from annotate.verdicts.rating_codes_read import rating_columns
+from annotate.verdicts.ratings_read import votes_of
 from tests.annotate.factories import make_sample, make_world
 
 pytestmark = pytest.mark.django_db
