@@ -3,12 +3,12 @@ chosen, so that they stand for no other sample (decisions 4 and 29)."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import chain, count
 
-from django.db.models import Exists, F, Func, JSONField, Min, OuterRef, Q, QuerySet, Value
+from django.db.models import Exists, F, Func, JSONField, Max, Min, OuterRef, Q, QuerySet, Value
 from django.db.models.functions import Collate
 
 import alignment
@@ -31,6 +31,8 @@ from annotate.samples.read import asked_by
 WAITING = (BatchStatus.DRAFT, *RUNNING_BATCH_STATUSES)
 # How a planned draw is stored: its samples are labelled in random order.
 _PLANNED = "list"
+# Of those who labelled a sample, the lowest and the highest key: the same where it was one person.
+_Raters = tuple[int, int]
 
 
 def unlabelled_samples(criterion: Criterion) -> QuerySet[Sample]:
@@ -157,10 +159,10 @@ def drawn_samples(criterion: Criterion, *, settled_only: bool = True) -> Drawn:
 
 @dataclass(frozen=True, slots=True)
 class _Settling:
-    """people: of each labelled sample who labelled it. settled: samples of which something is settled; single: of which
-    something rests on one label that settles nothing."""
+    """people: of each labelled sample those who labelled it. settled: samples of which something is settled; single: of
+    which something rests on one label that settles nothing."""
 
-    people: Mapping[str, Collection[int]]
+    people: Mapping[str, _Raters]
     settled: set[str]
     single: set[str]
 
@@ -169,29 +171,35 @@ class _Settling:
         verdicts = Verdict.objects.filter(criterion=criterion).alias(standing=STANDING).order_by()
         names = verdicts.values_list("sample__external_id", flat=True).distinct()
         people = _raters(criterion, [Q()])
-        several = {name for name, raters in people.items() if len(raters) > 1}
+        several = {name for name, (lowest, highest) in people.items() if lowest != highest}
         settled = several | set(names.filter(standing__in=HOLDING))
         return cls(people, settled, set(names.filter(standing=Standing.SINGLE)) | people.keys() - settled)
 
-    def one_by_one(self, own: Mapping[str, Collection[int]], names: Collection[str]) -> set[str]:
+    def one_by_one(self, own: Mapping[str, _Raters], names: Collection[str]) -> set[str]:
         """Of these samples those that one person labelled as they came, where some of them wait for a second label or a
         reviewer: which ones get that is chosen. Where none waits there was nothing to choose."""
-        alone = {name for name in names if len(own.get(name, ())) == 1}
+        alone = {name for name in names if name in own and own[name][0] == own[name][1]}
         return alone if alone & self.single else set()
 
 
-def _raters(criterion: Criterion, any_of: Sequence[Q]) -> dict[str, set[int]]:
-    """Of each sample with a label that counts and is one of these, who gave them; one statement each, which PostgreSQL
-    joins at once."""
+def _raters(criterion: Criterion, any_of: Sequence[Q]) -> dict[str, _Raters]:
+    """Of each sample with a label that counts and is one of these, those who gave them; one statement each, which
+    PostgreSQL joins at once."""
     labels = counting_labels().filter(criterion=criterion).order_by()
-    found: dict[str, set[int]] = {}
+    found: dict[str, _Raters] = {}
     for one in any_of:
-        for name, rater in labels.filter(one).values_list("sample__external_id", "rater").distinct():
-            found.setdefault(name, set()).add(rater)
+        rows = labels.filter(one).values_list("sample__external_id").annotate(Min("rater"), Max("rater"))
+        _add(found, ((name, (lowest, highest)) for name, lowest, highest in rows.iterator(chunk_size=20_000)))
     return found
 
 
-def _own_raters(criterion: Criterion, own: Sequence[Q]) -> dict[str, set[int]]:
+def _add(found: dict[str, _Raters], more: Iterable[tuple[str, _Raters]]) -> None:
+    for name, raters in more:
+        before = found.get(name, raters)
+        found[name] = (min(before[0], raters[0]), max(before[1], raters[1]))
+
+
+def _own_raters(criterion: Criterion, own: Sequence[Q]) -> dict[str, _Raters]:
     """The same, of these on this version; and of labels that were carried over from one of these on an earlier version,
     or given anew: they came as the ones before.
 
@@ -203,14 +211,12 @@ def _own_raters(criterion: Criterion, own: Sequence[Q]) -> dict[str, set[int]]:
     renewed = Q(task__batch__relabels__isnull=False)
     here = _raters(criterion, [one & ~Q(is_carried()) & ~renewed for one in own])
     earlier = Criterion.objects.filter(project=criterion.project_id, key=criterion.key, version__lt=criterion.version)
-    before: dict[str, set[int]] = {}
+    before: dict[str, _Raters] = {}
     for one in earlier:
-        for name, people in _raters(one, own).items():
-            before.setdefault(name, set()).update(people)
+        _add(before, _raters(one, own).items())
     since = _raters(criterion, [Q(is_carried()), renewed]).keys()
     if before.keys() <= since | _given_up(criterion):
-        for name in before.keys() & since:
-            here.setdefault(name, set()).update(before[name])
+        _add(here, ((name, before[name]) for name in before.keys() & since))
     return here
 
 

@@ -11,9 +11,8 @@ from __future__ import annotations
 from django.db.models import Exists, F, OuterRef, Q, QuerySet
 
 from annotate.core.counting import GIVEN
-from annotate.core.rows import fetch_all
 from annotate.core.units import no_abstention, without_abstentions
-from annotate.models import Batch, BatchCriterion, BatchSample, Criterion, Label, LabelEvent, ThreadMessage, Verdict
+from annotate.models import Batch, BatchCriterion, BatchSample, Label, LabelEvent, ThreadMessage, Verdict
 from annotate.models.batch import Purpose, TaskStatus
 
 # Of `annotate_label l`: a value, or "can't tell" with its reason. A comment alone answers nothing.
@@ -89,30 +88,29 @@ PAUSE_SECONDS = 600
 # No hand is quicker: a script sent these, or one key set several.
 QUICKEST_SECONDS = 0.2
 
-_GAPS = """
-    WITH choices AS (
+# Of each label of a criterion the seconds of work that the browser measured for it; where it measured none, of its
+# first choice the seconds since the choice before it in the same task, on any criterion.
+#
+# Left out are labels that came faster than a hand; and of those without a measure the first choice of a task, which has
+# none before it, and choices after a pause of ten minutes or more.
+SECONDS_PER_CHOICE = f"""
+    WITH gaps AS (
         SELECT l.id, l.criterion_id, l.active_ms, e.revision, extract(epoch FROM e.created_at - lag(e.created_at) OVER (
             PARTITION BY l.task_id ORDER BY e.created_at, e.id)) AS gap
         FROM annotate_labelevent e JOIN annotate_label l ON l.id = e.label_id
-        WHERE l.task_id IN (SELECT DISTINCT task_id FROM annotate_label WHERE criterion_id = %(criterion)s)
+        -- Only of tasks where one is needed: to sort all that was ever chosen takes long.
+        WHERE l.task_id IN (SELECT task_id FROM annotate_label
+                             WHERE criterion_id = %(criterion)s AND active_ms IS NULL)
           AND e.carried_from_id IS NULL
+    ), choices AS (
+        SELECT l.id, l.active_ms / 1000.0 AS seconds FROM annotate_label l
+         WHERE l.criterion_id = %(criterion)s AND l.task_id IS NOT NULL AND l.active_ms IS NOT NULL AND {DONE}
+         UNION ALL
+        SELECT id, gap FROM gaps
+         WHERE criterion_id = %(criterion)s AND active_ms IS NULL AND revision = 1 AND gap < {PAUSE_SECONDS}
     )
-    SELECT id, round(coalesce(active_ms / 1000.0, gap)::numeric, 1)::float8 FROM choices
-    WHERE criterion_id = %(criterion)s AND revision = 1
-      AND coalesce(active_ms / 1000.0, gap) >= %(quickest)s
-      AND (active_ms IS NOT NULL OR gap < %(pause)s)
+    SELECT id, round(seconds::numeric, 1)::float8 AS seconds FROM choices WHERE seconds >= {QUICKEST_SECONDS}
 """
-
-
-def seconds_per_choice(criterion: Criterion) -> dict[int, float]:
-    """Of each label the seconds of work that the browser measured for it; where it measured none, of its first choice
-    the seconds since the choice before it in the same task, on any criterion.
-
-    Left out are labels that came faster than a hand; and of those without a measure the first choice of a task, which
-    has none before it, and choices after a pause of ten minutes or more.
-    """
-    given = {"criterion": criterion.pk, "quickest": QUICKEST_SECONDS, "pause": PAUSE_SECONDS}
-    return dict(fetch_all(_GAPS, given))
 
 
 # Of `annotate_verdict e`, by the project's id and the batch's number. Rows of the batch, hashed once: nothing is looked

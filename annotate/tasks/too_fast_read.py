@@ -83,16 +83,20 @@ _AT_LEAST = f"""
     {_DONE_AND_READ}, placed AS (
         SELECT *, lag(submitted_at) OVER (PARTITION BY project_id, annotator_id ORDER BY submitted_at, id) AS before
           FROM done
+    ), spent AS (
+        SELECT d.id, d.project_id, d.annotator_id, d.sample_id, d.with_contexts, d.submitted_at, d.opened_at, NULL,
+               coalesce(r.letters, 0) AS letters, coalesce(r.most_characters, 0) AS most_characters,
+               CASE WHEN d.active_seconds > 0
+                    THEN least(d.active_seconds, extract(epoch FROM d.submitted_at - greatest(
+                        d.before, CASE WHEN d.opened_at <= d.submitted_at THEN d.opened_at END)))::float
+                    ELSE 0 END AS seconds
+          FROM placed d
+          LEFT JOIN read r USING (sample_id, with_contexts)
+         WHERE d.id IN (SELECT id FROM given)
     )
-    SELECT d.id, d.project_id, d.annotator_id, d.sample_id, d.with_contexts, d.submitted_at, d.opened_at, NULL,
-           coalesce(r.letters, 0), coalesce(r.most_characters, 0),
-           CASE WHEN d.active_seconds > 0
-                THEN least(d.active_seconds, extract(epoch FROM d.submitted_at - greatest(
-                    d.before, CASE WHEN d.opened_at <= d.submitted_at THEN d.opened_at END)))::float
-                ELSE 0 END
-      FROM placed d
-      LEFT JOIN read r USING (sample_id, with_contexts)
-     WHERE d.id IN (SELECT id FROM given)
+    -- Few of a million come near to what `_seconds_needed` asks for, and it decides.
+    SELECT * FROM spent WHERE seconds < 1.001 * greatest({LEAST_SECONDS}, 60.0 / {FASTER * WORDS_PER_MINUTE} * (
+        (letters - most_characters) / {LETTERS_OF_WORD}.0 + most_characters / {CHARACTERS_OF_WORD}))
 """
 # The texts of samples. Characters take long to count, and few tasks come near to being too fast.
 _TEXTS = """
@@ -140,6 +144,8 @@ def too_fast_tasks(task_ids: Iterable[int]) -> dict[int, int]:
     given = set(task_ids)
     # All that an annotator submitted is read only of those who may have been quick.
     possible = _possibly_quick(given)
+    if not possible:
+        return {}
     quick = {row.task.id for row in _spent_with(possible) if row.task.id in possible and row.is_quick}
     # What the annotators of these have read elsewhere.
     everything = list(_spent_with(quick, every_text=True))

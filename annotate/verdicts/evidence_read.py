@@ -6,12 +6,12 @@ from collections.abc import Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
 from itertools import chain
+from math import isnan
 from typing import TYPE_CHECKING, Any, cast
 
 import alignment
 from annotate.batches.draws_read import drawn_samples
 from annotate.core.blindness import Reader, annotator_numbers, may_know_names
-from annotate.labels.read import seconds_per_choice
 from annotate.labels.settled_read import unsettled_units, waiting_labels
 from annotate.models import AuditEntry, Batch, Criterion, User
 from annotate.models.project import UnitKind
@@ -29,19 +29,23 @@ def evidence_of(criterion: Criterion, *, reader: Reader, settled_only: bool = Tr
     settled_only: what people said of units that are not settled yet (annotate.labels.settled_read) is no reference for
     judges.
     """
-    from annotate.verdicts.rating_codes_read import ELSEWHERE, rating_columns
+    import numpy as np
+
+    from annotate.verdicts.rating_codes_read import ELSEWHERE, rating_columns, seconds_of
 
     columns, verdicts = rating_columns(criterion, reader=reader), verdict_columns(criterion, reader=reader)
     samples = {sample for sample, _ in chain(columns.units, verdicts.values)}
-    seconds, drawn = seconds_per_choice(criterion), drawn_samples(criterion, settled_only=settled_only)
-    hurried = too_fast_tasks(set(columns.tasks.tolist()) - {ELSEWHERE})
+    seconds, drawn = seconds_of(criterion, columns.labels), drawn_samples(criterion, settled_only=settled_only)
+    hurried = too_fast_tasks(np.setdiff1d(columns.tasks, [ELSEWHERE]).tolist())
     return replace(
         _of_people(criterion, columns, verdicts),
         settled_only=settled_only,
         declared=_declared(criterion, verdicts.declared),
-        seconds=[seconds.get(label) for label in columns.labels.tolist()],
-        too_fast=[task in hurried for task in columns.tasks.tolist()],
-        before=[alignment.report.Before(*row) for row in labels_before(criterion, reader=reader)],
+        seconds=[None if isnan(one) else one for one in seconds.tolist()],
+        too_fast=np.isin(columns.tasks, list(hurried)).tolist(),
+        before=[
+            alignment.report.Before(*row) for row in labels_before(criterion, columns.replaced.tolist(), reader=reader)
+        ],
         metadata=metadata_of(criterion.project, samples),
         chances={name: alignment.report.Chance(*chance) for name, chance in drawn.chances.items()},
         drawn_by=drawn.by,

@@ -15,14 +15,14 @@ import numpy as np
 from django.db import connection
 
 import alignment
-from alignment.base.arrays import Array, Ints, renumbered, run_starts
+from alignment.base.arrays import Array, Floats, Ints, renumbered, run_starts
 from alignment.base.ratings import encode, encode_values
 from annotate.core.blindness import STILL_TO_LABEL, SYSTEM, GeneralReader, Reader, parameters
 from annotate.core.rows import fetch_all, snapshot
 from annotate.core.scales import Value
 from annotate.core.units import LISTED_KINDS, no_abstention
 from annotate.labels.anchored_read import anchored_samples
-from annotate.labels.read import VOTE
+from annotate.labels.read import SECONDS_PER_CHOICE, VOTE
 from annotate.models import Criterion, Rater
 from annotate.models.project import UnitKind
 from annotate.samples.read import groups_of
@@ -46,6 +46,9 @@ _PACKED = f"""
      WHERE l.criterion_id = %(criterion)s AND l.sample_id BETWEEN %(first)s AND %(last)s
        AND {VOTE} AND {{abstention}} AND NOT l.sample_id = ANY(%(anchored)s) AND {{rule}}
 """
+_SECONDS = f"""
+    SELECT string_agg(int8send(id), ''), string_agg(float8send(seconds), '') FROM ({SECONDS_PER_CHOICE}) AS found
+"""
 _KINDS = (">i8", ">i4", ">i8", ">i8", ">i8", ">i8")
 # The task of labels made elsewhere.
 ELSEWHERE = 0
@@ -58,7 +61,7 @@ class RatingColumns:
     """One row per rating, in the order of sample, unit, rater.
 
     days: when it was given, "2026-11-21" in UTC, None for labels made elsewhere, whose task is ELSEWHERE. labels,
-    tasks: keys.
+    tasks: keys. replaced: of the labels that gave way to a later one of the same person on the same unit.
     """
 
     units: list[UnitKey]
@@ -67,6 +70,7 @@ class RatingColumns:
     days: list[str | None]
     labels: Ints
     tasks: Ints
+    replaced: Ints
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +78,7 @@ class _Labels:
     """One row per rating, in the order of sample, unit, rater.
 
     place: of the sample among those labelled, by their own ids. unit: numbered in this order. index: of the unit within
-    its sample. rater: place among `raters`. value: place among `values`. at: microseconds since 2000.
+    its sample. rater: place among `raters`. value: place among `values`. at: microseconds since 2000. replaced: keys.
     """
 
     place: Ints
@@ -87,6 +91,7 @@ class _Labels:
     at: Ints
     key: Ints
     task: Ints
+    replaced: Ints
 
 
 def ratings_of(criterion: Criterion) -> alignment.Ratings:
@@ -124,13 +129,27 @@ def rating_columns(criterion: Criterion, *, reader: Reader) -> RatingColumns:
         days=[spelled[code] for code in np.where(found.task == ELSEWHERE, len(days), day).tolist()],
         labels=found.key,
         tasks=found.task,
+        replaced=found.replaced,
     )
+
+
+def seconds_of(criterion: Criterion, labels: Ints) -> Floats:
+    """How long the choice of each of these labels took (annotate.labels.read.SECONDS_PER_CHOICE); not a number where it
+    is not known. labels: keys."""
+    packed, measured = _packed(_SECONDS, {"criterion": criterion.pk})
+    keys, seconds = _unpacked(packed, ">i8"), _unpacked(measured, ">f8")
+    order = np.argsort(keys)
+    # One more, which no label has.
+    keys, seconds = np.append(keys[order], -1), np.append(seconds[order], np.nan)
+    place = np.searchsorted(keys[:-1], labels)
+    found: Floats = np.where(keys[place] == labels, seconds[place], np.nan)
+    return found
 
 
 def _labels(criterion: Criterion, reader: Reader) -> _Labels:
     in_order = _unpacked(_packed(_IN_ORDER, {"criterion": criterion.pk})[0], ">i8")
     columns, spellings = _columns(criterion, np.sort(in_order), reader)
-    sample, index, rater, at, key, task, value = _latest(columns)
+    (sample, index, rater, at, key, task, value), replaced = _latest(columns)
     by_key = np.argsort(in_order)
     place = by_key[np.searchsorted(in_order, sample, sorter=by_key)]
     # As Python orders the addresses of a kind: "claim:10" comes before "claim:2".
@@ -154,6 +173,7 @@ def _labels(criterion: Criterion, reader: Reader) -> _Labels:
         at=at[order],
         key=key[order],
         task=task[order],
+        replaced=replaced,
     )
 
 
@@ -191,15 +211,15 @@ def _unpacked(packed: bytes | None, kind: str) -> Array:
     return np.frombuffer(packed or b"", kind).astype(kind[1:])
 
 
-def _latest(columns: list[Array]) -> list[Array]:
-    """Without the labels that a later one of the same person on the same unit replaced."""
+def _latest(columns: list[Array]) -> tuple[list[Array], Ints]:
+    """Without the labels that a later one of the same person on the same unit replaced; and the keys of these."""
     sample, index, rater, at, key, *_ = columns
     order = np.lexsort((key, at, rater, index, sample))
     sample, index, rater = sample[order], index[order], rater[order]
     is_last = np.ones(order.size, dtype=np.bool_)
     is_last[:-1] = (sample[1:] != sample[:-1]) | (index[1:] != index[:-1]) | (rater[1:] != rater[:-1])
     kept = order[is_last]
-    return [column[kept] for column in columns]
+    return [column[kept] for column in columns], key[order[~is_last]]
 
 
 def _names(criterion: Criterion) -> list[str]:

@@ -6,12 +6,12 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from functools import cache
 from sys import intern
 
-from django.db.models import Exists, OuterRef, Q, TextField
+from django.db.models import Exists, OuterRef, TextField
 from django.db.models.functions import Cast, Collate
 
 from annotate.core.blindness import STILL_TO_LABEL, GeneralReader, Reader, parameters, without_held_back
@@ -68,11 +68,11 @@ def votes_of(criterion: Criterion, *, reader: Reader) -> list[tuple[int, str, st
     return [(sample, unit, rater, parse(text)) for sample, unit, rater, text in rows]
 
 
-def labels_before(criterion: Criterion, *, reader: Reader) -> list[tuple[UnitKey, str, Value]]:
+def labels_before(
+    criterion: Criterion, replaced: Collection[int], *, reader: Reader
+) -> list[tuple[UnitKey, str, Value]]:
     """What a rater said of a unit besides the label that counts: unit, rater, value. Labels that gave way to a later
-    one, and second readings, which were asked for to see how steady the rater is."""
-    latest = latest_per_rater(counting_labels().filter(criterion=criterion))
-    before = counting_labels().filter(criterion=criterion).exclude(pk__in=latest.values("pk"))
+    one, and second readings, which were asked for to see how steady the rater is. replaced: keys of the former."""
     first = counting_labels().filter(
         criterion=criterion, rater=OuterRef("rater"), sample=OuterRef("sample"), unit=OuterRef("unit")
     )
@@ -83,7 +83,10 @@ def labels_before(criterion: Criterion, *, reader: Reader) -> list[tuple[UnitKey
         task__status=TaskStatus.SUBMITTED,
         value__isnull=False,
     )
-    found = Label.objects.filter(Q(pk__in=before.values("pk")) | Q(pk__in=again.values("pk")), criterion=criterion)
+    keys = {*replaced, *again.values_list("pk", flat=True)}
+    if not keys:
+        return []
+    found = Label.objects.extra(where=["annotate_label.id = ANY(%s)"], params=[list(keys)])
     evident = without_anchored(found, criterion)
     rows = (
         without_abstentions(without_held_back(evident, reader=reader))

@@ -14,6 +14,7 @@ from django.utils.translation import gettext as _
 
 import alignment
 from annotate.core.errors import Conflict
+from annotate.core.rows import execute
 from annotate.labels.read import counting_labels
 from annotate.models import Criterion
 from annotate.projects.read import rated_criteria
@@ -23,6 +24,13 @@ from judges.models import GroupSide, Score, Side
 DEV_SHARE = 0.5
 # Where samples of several sides come to one group: what was seen once can't be locked again.
 _STRONGEST = (Side.DEV, Side.SYSTEMS, Side.TEST)
+
+_KEEP = """
+    INSERT INTO judges_groupside (project_id, criterion_key, "group", side)
+    SELECT %(project)s, %(key)s, one.name, one.side
+      FROM unnest(%(groups)s::text[], %(sides)s::text[]) WITH ORDINALITY AS one (name, side, n) ORDER BY one.n
+        ON CONFLICT DO NOTHING
+"""
 
 
 def divide(criterion: Criterion, strata: Mapping[str, bool]) -> dict[str, bool]:
@@ -41,15 +49,7 @@ def divide(criterion: Criterion, strata: Mapping[str, bool]) -> dict[str, bool]:
     group_of = groups_of(criterion.project, strata.keys())
     new = _new_sides(criterion, found, strata, group_of)
     if new:
-        GroupSide.objects.bulk_create(
-            (
-                GroupSide(project_id=criterion.project_id, criterion_key=criterion.key, group=group, side=side)
-                # In one order, so that two that do this at once can't wait for each other.
-                for group, side in sorted(new.items())
-            ),
-            batch_size=5000,
-            ignore_conflicts=True,
-        )
+        _keep(criterion, new)
         # Read again: where two processes did this at once, the first one's side counts.
         found = _sides(criterion)
     return _of_samples(strata, group_of, found)
@@ -60,18 +60,18 @@ def keep_for_systems(criterion: Criterion, names: Collection[str]) -> None:
     is labelled there tunes or measures judges."""
     group_of = groups_of(criterion.project, names)
     groups = {group_of.get(name, name) for name in names}
-    GroupSide.objects.bulk_create(
-        (
-            GroupSide(project_id=criterion.project_id, criterion_key=criterion.key, group=group, side=Side.SYSTEMS)
-            for group in sorted(groups - _sides(criterion).keys())
-        ),
-        batch_size=5000,
-        ignore_conflicts=True,
-    )
+    _keep(criterion, dict.fromkeys(groups - _sides(criterion).keys(), Side.SYSTEMS))
     found = _sides(criterion)
     if any(found[group] != Side.SYSTEMS for group in groups):
         said = _("Some of these samples came to the dev or the test set of “%(criterion)s” meanwhile. Try again.")
         raise Conflict("came_to_a_side", said % {"criterion": criterion.key})
+
+
+def _keep(criterion: Criterion, sides: Mapping[str, Side]) -> None:
+    # In one order, so that two that do this at once can't wait for each other.
+    groups = sorted(sides)
+    given = {"project": criterion.project_id, "key": criterion.key, "groups": groups}
+    execute(_KEEP, {**given, "sides": [sides[group].value for group in groups]})
 
 
 def as_divided(criterion: Criterion, strata: Mapping[str, bool]) -> dict[str, bool]:

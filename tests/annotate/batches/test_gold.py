@@ -342,8 +342,9 @@ def test_gold_never_counts_nor_settles(world: World) -> None:
     finish(task, grade=5)
     assert not Verdict.objects.exists()
     grade = world.criteria("grade")[0]
-    assert rating_columns(grade, reader=SYSTEM).values == []
-    assert labels_before(grade, reader=SYSTEM) == []
+    columns = rating_columns(grade, reader=SYSTEM)
+    assert columns.values == []
+    assert labels_before(grade, columns.replaced.tolist(), reader=SYSTEM) == []
 
 
 @pytest.mark.parametrize("shows", [True, False])
@@ -435,8 +436,9 @@ def test_self_consistency_and_reports_see_second_readings(world: World) -> None:
     assert rows["grade"].agreement.value == pytest.approx(5 / 6)
     assert rows["grade"].kappa.value is not None
     grade = world.criteria("grade")[0]
-    assert len(rating_columns(grade, reader=SYSTEM).values) == 12
-    assert len(labels_before(grade, reader=SYSTEM)) == 6
+    columns = rating_columns(grade, reader=SYSTEM)
+    assert len(columns.values) == 12
+    assert len(labels_before(grade, columns.replaced.tolist(), reader=SYSTEM)) == 6
     assert agreement(grade, reader=SYSTEM)
     assert Verdict.objects.filter(criterion=grade).count() == 12
 

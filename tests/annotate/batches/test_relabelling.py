@@ -247,7 +247,7 @@ def test_a_carried_label_is_no_second_one(labelled: World) -> None:
     new = support(labelled, 2)
     columns = rating_columns(new, reader=SYSTEM)
     assert len(columns.units) == len(set(zip(columns.units, columns.raters, strict=True))) == 8
-    assert labels_before(new, reader=SYSTEM) == []
+    assert labels_before(new, columns.replaced.tolist(), reader=SYSTEM) == []
     assert None not in columns.days
 
 

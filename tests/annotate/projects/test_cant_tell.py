@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import uuid
 
+import numpy as np
 import pytest
 
 from annotate.core.errors import Conflict, Invalid, Stale
-from annotate.labels.read import seconds_per_choice
 from annotate.models import Label, LabelEvent, Task, Verdict
 from annotate.projects.criteria import add_criteria, check_spec
 from annotate.tasks.labelling import submit_task
 from annotate.tasks.read import own_task
 from annotate.verdicts.disputes_read import one_dispute
+from annotate.verdicts.rating_codes_read import seconds_of
 from tests.annotate.factories import TRISTATE, World, decide_unit, label_all, make_sample, say, stored
 
 UNSURE = {"unit": "claim:0", "criterion": "support", "value": None, "cant_tell": "The contexts don't say enough."}
@@ -118,6 +119,5 @@ def test_measured_time_only_grows_and_beats_the_gaps(world: World, task: Task) -
     say(world.ann, task, "claim:1", "support", "yes")
     label = Label.objects.get(unit="claim:0")
     assert label.active_ms == 7500
-    paces = seconds_per_choice(label.criterion)
-    assert paces[label.pk] == 7.5
+    assert seconds_of(label.criterion, np.array([label.pk])).tolist() == [7.5]
     assert Label.objects.get(unit="claim:1").active_ms is None

@@ -8,7 +8,6 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from annotate.core.blindness import SYSTEM
-from annotate.labels.read import seconds_per_choice
 from annotate.models import Label, LabelEvent, Rater, Sample, Task, User
 from annotate.samples.read import metadata_of
 from annotate.tasks.labelling import submit_task
@@ -107,7 +106,7 @@ def test_only_the_first_choice_is_timed_and_later_ones_end_the_wait(world: World
     at(after(10), second)
     submit_task(actor=world.ann, task_id=task.pk)
     (support,) = world.criteria("support")
-    assert seconds_per_choice(support) == {second.pk: 3.0}
+    assert evidence_of(support, reader=SYSTEM).seconds == [None, 3.0]
 
 
 def test_labels_that_gave_way_to_the_same_raters_later_ones(world: World) -> None:
