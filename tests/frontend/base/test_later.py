@@ -32,7 +32,7 @@ def test_the_page_opens_without_them_and_fetches_them(
     assert opened.count(part) == 1
     assert "Counting." in opened
     assert "htmx" in opened
-    (asked,) = re.findall(r'hx-get="([^"]+)" hx-trigger="load"', opened)
+    (asked,) = re.findall(r'hx-get="([^"]+)" hx-trigger="load,', opened)
     assert asked == f"{url}?figures=1"
     assert f'<noscript><p><a href="{asked}">' in opened
     assert _part(client.get(asked).content.decode(), part) == _part(at_once, part)
