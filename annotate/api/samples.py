@@ -28,7 +28,8 @@ from annotate.samples.read import pipeline_versions
 from annotate.verdicts.samples_read import Wanted, samples_wanted
 from annotate.verdicts.saved_views import change_view, delete_view, save_view
 from annotate.verdicts.saved_views_read import known_views, one_view
-from annotate.verdicts.units_read import Units, WantedUnits, value_written
+from annotate.verdicts.units_read import Units
+from annotate.verdicts.wanted_units_read import WantedUnits, value_written
 
 #: What a push may be answered with beside 201.
 PUSH_OUTCOMES = {

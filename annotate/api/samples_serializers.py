@@ -26,8 +26,8 @@ from annotate.models.label import VerdictMethod
 from annotate.models.view import ViewOf
 from annotate.samples.claims_read import IMPORTED, ClaimsState
 from annotate.verdicts.samples_read import SORTS, Agreement, Status
-from annotate.verdicts.units_read import SORTS as UNIT_SORTS
-from annotate.verdicts.units_read import ListedUnit, UnitStatus
+from annotate.verdicts.wanted_units_read import SORTS as UNIT_SORTS
+from annotate.verdicts.wanted_units_read import ListedUnit, UnitStatus
 
 _SOURCES = "file, split, labels or edited"
 

@@ -18,9 +18,6 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-from django.db import models
-from django.utils.translation import gettext_lazy as _
-
 from annotate.core.blindness import (
     SAMPLES_TO_LABEL,
     Reader,
@@ -28,158 +25,24 @@ from annotate.core.blindness import (
     samples_still_to_label,
     without_held_back,
 )
-from annotate.core.counting import GIVEN, IS_LATEST
 from annotate.core.rows import fetch_all, limit_and_offset
-from annotate.core.scales import json_spelling, normalise
-from annotate.core.units import LISTED_KINDS, answers_asked, no_abstention, unit_text, units_sql
+from annotate.core.scales import json_spelling
+from annotate.core.units import LISTED_KINDS, answers_asked, unit_text, units_sql
 from annotate.core.walking import Counted, Walked, count, walk
-from annotate.labels.read import ANSWERED, counting_labels, latest_per_rater
+from annotate.labels.read import counting_labels, latest_per_rater
 from annotate.models import Criterion, Project, Sample, Verdict
 from annotate.models.label import VerdictState
 from annotate.projects.guidelines_read import newest_version
 from annotate.projects.read import voted_criteria
 from annotate.verdicts.samples_read import MOST_KEY, Agreement, stretch_end, stretch_within
+from annotate.verdicts.unit_conditions_read import IN_PROGRESS, IS_TO_LABEL, NAMED, OUTDATED, VERDICTS
+from annotate.verdicts.wanted_units_read import CURSOR, STATUSES, Chosen, ListedUnit, Position, UnitStatus, WantedUnits
 
-
-class UnitStatus(models.TextChoices):
-    """How far a unit is on a criterion: one of these."""
-
-    UNLABELLED = "unlabelled", _("Not labelled")
-    # It has labels, or a task asks for them, and no verdict yet.
-    IN_PROGRESS = "in_progress", _("In progress")
-    DISPUTED = "disputed", _("Disputed")
-    REOPENED = "reopened", _("Reopened")
-    RESOLVED = "resolved", _("Resolved")
-
-
-_STATES = {
-    UnitStatus.DISPUTED: VerdictState.DISPUTED,
-    UnitStatus.REOPENED: VerdictState.REOPENED,
-    UnitStatus.RESOLVED: VerdictState.SETTLED,
-}
-_STATUSES = {state: status for status, state in _STATES.items()}
-
-# By the name in the address; "-" before it turns the order round. Units without a verdict come last.
-SORTS = ("added", "id", "agreement", "changed")
-_SORTED_BY = {"id": "s.external_id", "agreement": "v.agreement", "changed": "v.updated_at"}
-
-# A sample's primary key, a unit of it, and a criterion's key.
-UnitOn = tuple[int, str, str]
-# The same with the criterion's place in the list of those that are asked about.
+# A unit of a sample, by its primary key, and the place of its criterion in the list of those that are asked about.
 _Unit = tuple[int, str, int]
 # The same with its place among the sample's units.
 _Found = tuple[int, str, int, int]
-# Where a page begins: a sample, and one of its units by criterion and place; None: all of them.
-_Position = tuple[int, tuple[int, int] | None]
-_CURSOR = re.compile(r"(?P<sample>[0-9]{1,18})(?:\.(?P<place>[0-9]{1,6})\.(?P<key>[-\w]{1,60}))?", re.ASCII)
-
-
-@dataclass(frozen=True)
-class WantedUnits:
-    """Which units, and in which order. Nothing given: all, by sample, as these were imported.
-
-    words: in the unit, or the id of its sample. criterion: a key. value: of a verdict; of a multi-select criterion an
-    option that it has. method: how it was resolved. outdated: someone’s latest label was made under older guidelines
-    than those of now. batch: a number: what it asks of its samples. metadata: of the sample, key -> value as text.
-    among, without: only these units, only others. sort: as SORTS.
-    """
-
-    words: str = ""
-    criterion: str = ""
-    status: str = ""
-    value: Any = None
-    method: str = ""
-    agreement: str = ""
-    outdated: bool = False
-    batch: int | None = None
-    metadata: Mapping[str, str] = field(default_factory=dict)
-    among: Collection[UnitOn] | None = None
-    without: Collection[UnitOn] | None = None
-    sort: str = ""
-
-    @property
-    def state(self) -> VerdictState | None:
-        return _STATES.get(UnitStatus(self.status)) if self.status else None
-
-    @property
-    def has_verdict(self) -> bool:
-        return bool(self.state or self.value is not None or self.method or self.agreement)
-
-
-@dataclass(frozen=True, slots=True)
-class ListedUnit:
-    """A unit on a criterion as a row. criterion: in the version that the verdict is on, else the current one. votes:
-    each value with how many gave it, the most frequent first. held_back: the reader still has the sample to label, so
-    there is neither a verdict nor a vote. place: among the sample's units."""
-
-    sample: Sample
-    unit: str
-    place: int
-    words: str
-    criterion: Criterion
-    status: UnitStatus
-    verdict: Verdict | None
-    votes: list[tuple[Any, int]]
-    held_back: bool
-
-    @property
-    def percent(self) -> int | None:
-        agreement = self.verdict.agreement if self.verdict else None
-        return None if agreement is None else round(100 * agreement)
-
-
-@dataclass(frozen=True)
-class Chosen:
-    """How many units are wanted, in which samples (primary keys in import order), and on which criteria (keys)."""
-
-    units: int
-    samples: list[int]
-    criteria: set[str]
-
-
-def value_written(criterion: Criterion, text: str) -> Any:
-    """What the text writes: a value, of a multi-select criterion an option. Raises Invalid."""
-    return normalise(criterion, [text])[0] if criterion.is_multi else normalise(criterion, text)
-
-
-# The latest verdict of each unit on the asked criteria. `at`: the criterion's place among them, from 1.
-_VERDICTS = f"""
-    SELECT v.id, v.sample_id, v.unit, v.agreement, v.updated_at, {{at}} AS at
-      FROM annotate_verdict v JOIN annotate_criterion c ON c.id = v.criterion_id
-     WHERE v.criterion_id = ANY(%(versions)s) AND {IS_LATEST.format(verdict="v")} AND {no_abstention("v")}
-       AND NOT EXISTS (SELECT FROM ahead WHERE ahead.sample_id = v.sample_id) {{conditions}}
-"""
-_ANSWERS = f"""
-    (SELECT l.* FROM annotate_label l LEFT JOIN annotate_task t ON t.id = l.task_id WHERE {ANSWERED} AND {GIVEN})
-"""
-_IS_TO_LABEL = "EXISTS (SELECT FROM ahead WHERE ahead.sample_id = r.sample_id)"
-# Of a row `r` without a verdict: whether it is in progress.
-_IN_PROGRESS = f"""
-    ({_IS_TO_LABEL}
-     OR EXISTS (SELECT FROM {_ANSWERS} AS said
-                 WHERE said.criterion_id = (%(current)s::bigint[])[r.at] AND said.sample_id = r.sample_id
-                   AND said.unit = r.unit)
-     OR EXISTS (SELECT FROM annotate_task t JOIN annotate_batch b ON b.id = t.batch_id
-                  JOIN annotate_batchcriterion bc ON bc.batch_id = b.id
-                  JOIN annotate_criterion c ON c.id = bc.criterion_id
-                 WHERE t.sample_id = r.sample_id AND c.key = (%(keys)s::text[])[r.at] AND t.purpose = 'label'
-                   AND t.status = ANY(%(open)s) AND b.status = ANY(%(running)s)))
-"""
-# Whether it has a label of an older version of the guidelines, whose rater gave none since under the newest.
-_OUTDATED = f"""
-    EXISTS (SELECT FROM {_ANSWERS} AS older JOIN annotate_criterion c ON c.id = older.criterion_id
-             WHERE older.criterion_id = ANY(%(versions)s) AND c.key = (%(keys)s::text[])[r.at]
-               AND older.sample_id = r.sample_id AND older.unit = r.unit AND older.guideline_version < %(newest)s
-               AND NOT EXISTS (SELECT FROM {_ANSWERS} AS again
-                                WHERE again.criterion_id = older.criterion_id AND again.sample_id = older.sample_id
-                                  AND again.unit = older.unit AND again.rater_id = older.rater_id
-                                  AND again.guideline_version = %(newest)s))
-"""
-_NAMED = """
-    (SELECT FROM unnest(%({name}_samples)s::bigint[], %({name}_units)s::text[], %({name}_keys)s::text[])
-                 AS named (sample_id, unit, key)
-      WHERE named.sample_id = r.sample_id AND named.unit = r.unit AND named.key = (%(keys)s::text[])[r.at])
-"""
+_SORTED_BY = {"id": "s.external_id", "agreement": "v.agreement", "changed": "v.updated_at"}
 
 
 @dataclass(frozen=True)
@@ -226,9 +89,9 @@ class Units:
     def cursor(self, row: ListedUnit) -> str:
         return f"{row.sample.pk}.{row.place}.{row.criterion.key}"
 
-    def position(self, cursor: str) -> _Position | None:
+    def position(self, cursor: str) -> Position | None:
         """What `cursor` names, or with a primary key alone the whole sample; None: there is no such sample."""
-        matched = _CURSOR.fullmatch(cursor)
+        matched = CURSOR.fullmatch(cursor)
         if not matched or not Sample.objects.filter(project=self.project, pk=int(matched["sample"])).exists():
             return None
         if matched["key"] is None:
@@ -237,7 +100,7 @@ class Units:
         at = places.index(matched["key"]) + 1 if matched["key"] in places else 0
         return int(matched["sample"]), (at, int(matched["place"]))
 
-    def after(self, at: _Position | None, wanted: int, *, backwards: bool = False) -> Walked[ListedUnit]:
+    def after(self, at: Position | None, wanted: int, *, backwards: bool = False) -> Walked[ListedUnit]:
         """Those that follow, or come before, the nearest first; None: from the beginning, or the end."""
         order, sign, start, where, given = "r.sample_id, r.at, r.place", ">", None, "true", {}
         if backwards:
@@ -282,7 +145,7 @@ class Units:
             pk, is_begun = said[sample, unit, at]
             verdict = verdicts.get(pk)
             if verdict:
-                status, values = _STATUSES[VerdictState(verdict.state)], [vote["value"] for vote in verdict.votes]
+                status, values = STATUSES[VerdictState(verdict.state)], [vote["value"] for vote in verdict.votes]
             else:
                 status = UnitStatus.IN_PROGRESS if is_begun else UnitStatus.UNLABELLED
                 values = votes[sample, unit, at]
@@ -376,13 +239,13 @@ class Units:
         if wanted.status and not wanted.state:
             # First those without a verdict: the rest is looked up for each of them.
             is_begun = "" if wanted.status == UnitStatus.IN_PROGRESS else "NOT "
-            rows = f"SELECT r.* FROM ({rows} AND v.id IS NULL OFFSET 0) AS r WHERE {is_begun}{_IN_PROGRESS}"
+            rows = f"SELECT r.* FROM ({rows} AND v.id IS NULL OFFSET 0) AS r WHERE {is_begun}{IN_PROGRESS}"
         return f"SELECT r.* FROM ({rows}) AS r WHERE {' AND '.join(self._of_row()) or 'true'}"
 
     def _verdicts(self) -> str:
         # Where PostgreSQL can't see that there is one criterion, it expects few rows and looks each of them up.
         at = "1" if len(self._criteria) == 1 else "array_position(%(keys)s::text[], c.key::text)"
-        return _VERDICTS.format(at=at, conditions="".join(f" AND {one}" for one in self._of_verdict()))
+        return VERDICTS.format(at=at, conditions="".join(f" AND {one}" for one in self._of_verdict()))
 
     def _units(self) -> str:
         """Of the sample `s`."""
@@ -417,13 +280,13 @@ class Units:
         wanted = self.wanted
         found = []
         if wanted.outdated:
-            found.append(f"{_OUTDATED} AND NOT {_IS_TO_LABEL}")
+            found.append(f"{OUTDATED} AND NOT {IS_TO_LABEL}")
         if wanted.batch is not None:
             found.append("r.sample_id IN (SELECT sample_id FROM annotate_batchsample WHERE batch_id = %(batch)s)")
         if wanted.among is not None:
-            found.append("EXISTS " + _NAMED.format(name="among"))
+            found.append("EXISTS " + NAMED.format(name="among"))
         if wanted.without is not None:
-            found.append("NOT EXISTS " + _NAMED.format(name="without"))
+            found.append("NOT EXISTS " + NAMED.format(name="without"))
         return found
 
     def _samples(self, keys: Collection[int]) -> dict[int, Sample]:
@@ -436,7 +299,7 @@ class Units:
         """Of each unit the primary key of its verdict, or whether it is in progress."""
         samples, addresses, places = ([row[n] for row in units] for n in range(3))
         sql = f"""
-            SELECT r.sample_id, r.unit, r.at, v.id, v.id IS NULL AND {_IN_PROGRESS}
+            SELECT r.sample_id, r.unit, r.at, v.id, v.id IS NULL AND {IN_PROGRESS}
               FROM unnest(%(samples)s::bigint[], %(units)s::text[], %(places)s::int[]) AS r (sample_id, unit, at)
               LEFT JOIN ({self._verdicts()}) AS v ON v.sample_id = r.sample_id AND v.unit = r.unit AND v.at = r.at"""
         found = self._fetch(sql, samples=samples, units=addresses, places=places) if units else []

@@ -24,7 +24,7 @@ from annotate.models.sample import UNIT_PATTERN
 from annotate.models.view import ViewOf
 from annotate.projects.read import voted_criteria
 from annotate.samples.read import samples_keyed
-from annotate.verdicts.units_read import Chosen, UnitOn
+from annotate.verdicts.wanted_units_read import Chosen, UnitOn
 from frontend.batches.list_filter import ListFilter
 from frontend.batches.sample_filter import SampleFilter
 from frontend.batches.unit_filter import UnitFilter

@@ -19,7 +19,7 @@ from annotate.projects.read import voted_criteria
 from annotate.samples.read import KnownKey, known_metadata
 from annotate.verdicts.samples_read import Agreement
 from annotate.verdicts.saved_views import META
-from annotate.verdicts.units_read import Chosen
+from annotate.verdicts.wanted_units_read import Chosen
 from frontend.base.spelling import metadata_key
 
 # What an address may hold; longer values are no use as a filter.

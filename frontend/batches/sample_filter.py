@@ -10,7 +10,7 @@ from annotate.core.blindness import Reader
 from annotate.models import Project
 from annotate.projects.read import rated_criteria
 from annotate.verdicts.samples_read import SORTS, Agreement, Samples, Status, Wanted
-from annotate.verdicts.units_read import Chosen
+from annotate.verdicts.wanted_units_read import Chosen
 from frontend.batches.list_filter import ANY, ListFilter, search_field
 from judges.reports.read import report_state
 from judges.versions.read import judges_of

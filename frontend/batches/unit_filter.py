@@ -10,7 +10,8 @@ from annotate.core.blindness import Reader
 from annotate.models import Project
 from annotate.models.label import VerdictMethod
 from annotate.verdicts.samples_read import Agreement
-from annotate.verdicts.units_read import SORTS, Chosen, Units, UnitStatus, WantedUnits
+from annotate.verdicts.units_read import Units
+from annotate.verdicts.wanted_units_read import SORTS, Chosen, UnitStatus, WantedUnits
 from frontend.batches.list_filter import ANY, ListFilter, search_field, text_of
 from judges.reports.units_read import Against, compared_units, scored_units
 from judges.versions.read import judges_of

@@ -10,7 +10,7 @@ from django.utils.translation import gettext_lazy
 
 from annotate.core.units import unit_anchor, unit_number, unit_title
 from annotate.models.view import ViewOf
-from annotate.verdicts.units_read import ListedUnit, UnitOn, UnitStatus
+from annotate.verdicts.wanted_units_read import ListedUnit, UnitOn, UnitStatus
 from frontend.base.pages import ProjectPage, project_view, word
 from frontend.batches.chosen_samples import UNIT, ticked_unit
 from frontend.batches.unit_filter import UnitFilter

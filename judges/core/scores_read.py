@@ -17,7 +17,7 @@ from annotate.core.scales import Value, normalise
 from annotate.models import Criterion, Project, Sample, Verdict
 from annotate.models.label import DECIDED_METHODS, VerdictState
 from annotate.verdicts.ratings_read import UnitKey, unit_key
-from annotate.verdicts.units_read import UnitOn
+from annotate.verdicts.wanted_units_read import UnitOn
 from judges.core.locked_read import locked
 from judges.models import Judge, JudgeVersion, Run, Score, ScoreStatus, VersionState
 

@@ -19,7 +19,7 @@ from annotate.core.units import without_abstentions
 from annotate.labels.settled_read import HOLDING, STANDING
 from annotate.models import Criterion, Project, Verdict
 from annotate.projects.read import rated_criteria
-from annotate.verdicts.units_read import UnitOn
+from annotate.verdicts.wanted_units_read import UnitOn
 from judges.core.locked_read import locked
 from judges.core.scores_read import OF_KEPT
 from judges.models import Score, ScoreStatus

@@ -54,7 +54,7 @@ TELL_NOTHING = {
     # Figures over all units.
     "annotate.verdicts.read": {"ground_truth", "imported_labels"},
     # What an address asks for.
-    "annotate.verdicts.units_read": {"value_written"},
+    "annotate.verdicts.wanted_units_read": {"value_written"},
     # Claims that a model proposed, which are not judged yet.
     "judges.proposals.read": {"asked_for_claims"},
     # What looks decided, of which no unit is told.
