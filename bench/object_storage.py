@@ -71,7 +71,7 @@ def measure(megabytes: int, folder: Path, port: int, person: Person) -> bool:
     with file.open("wb") as written:
         for sample in samples(megabytes * 1_000_000 // ROW_BYTES):
             written.write(orjson.dumps(sample) + b"\n")
-    web, importer = part_of_make_run("gunicorn", port), part_of_make_run("config.importer", port)
+    web, importer = part_of_make_run("gunicorn"), part_of_make_run("config.importer")
     small = folder / "small.jsonl"
     small.write_bytes(orjson.dumps(next(samples(1))) + b"\n")
     # Both processes, so that what they load at first is not counted.

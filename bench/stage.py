@@ -131,15 +131,16 @@ def running_module(*command: str, end: signal.Signals = signal.SIGTERM) -> Itera
                 child.wait(GRACE_SECONDS)
 
 
-def part_of_make_run(name: str, port: int) -> psutil.Process:
-    """The process with this in its title that `make run` on this port has started."""
-    for process in psutil.process_iter(["cmdline"]):
-        if name not in " ".join(process.info["cmdline"] or ()):
-            continue
-        with suppress(psutil.Error):
-            parent = process.parent()
-            if parent and parent.environ().get("PORT") == str(port) and "config.supervisor" in parent.cmdline():
-                return process
+def part_of_make_run(name: str) -> psutil.Process:
+    """The process with this in its title that the `make run` which we started has started, or is about to."""
+    give_up_at = time.monotonic() + 30
+    while time.monotonic() < give_up_at:
+        for process in psutil.Process().children(recursive=True):
+            with suppress(psutil.Error):
+                parent = process.parent()
+                if name in " ".join(process.cmdline()) and parent and "config.supervisor" in parent.cmdline():
+                    return process
+        time.sleep(0.2)
     raise SystemExit(f"There is no {name}.")
 
 

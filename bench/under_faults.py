@@ -134,12 +134,12 @@ def kill_postgres(scene: Scene, times: int) -> Over:
 
 
 def kill_web(scene: Scene, times: int) -> Over:
-    return _killed(scene, times, lambda: _web_processes(scene.port))
+    return _killed(scene, times, _web_processes)
 
 
-def _web_processes(port: int) -> list[psutil.Process]:
+def _web_processes() -> list[psutil.Process]:
     """gunicorn's main process and its workers."""
-    main = part_of_make_run("gunicorn", port)
+    main = part_of_make_run("gunicorn")
     return [main, *main.children()]
 
 
