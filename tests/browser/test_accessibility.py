@@ -443,7 +443,7 @@ def visit(world: dict[str, Any], new_standing_page: NewPage) -> Callable[..., Pa
         if who:
             page.context.add_cookies([world["cookies"][who]])
         page.goto(path.format(**world))
-        _settled(page)
+        settled(page)
         return page
 
     return go
@@ -466,7 +466,7 @@ def look(world: dict[str, Any], browser: Browser, standing_app: LiveApp) -> Iter
                 page.context.add_cookies([world["cookies"][who]])
             page.set_viewport_size(WIDE)
             page.goto(path.format(**world))
-            _settled(page)
+            settled(page)
             return page
 
         yield go
@@ -475,7 +475,7 @@ def look(world: dict[str, Any], browser: Browser, standing_app: LiveApp) -> Iter
 Visit = Callable[..., "Page"]
 
 
-def _settled(page: Page) -> None:
+def settled(page: Page) -> None:
     """The workspace draws its task once its script has run, and the editor its claims."""
     path = urlsplit(page.url).path
     if path.endswith("/label/"):
@@ -511,7 +511,7 @@ def test_a_page(who: str, path: str, look: Visit) -> None:
     # Chinese is another length of words and another font; what axe looks at is the same but for the language.
     page.context.add_cookies([{"name": settings.LANGUAGE_COOKIE_NAME, "value": "zh-hans", "url": page.url}])
     page.reload()
-    _settled(page)
+    settled(page)
     assert page.locator("html").get_attribute("lang") == "zh-hans"
     found += [f"Chinese, 320 px wide: sticks out: {html}" for html in sticking_out(page)]
     assert not found, "\n".join(found)
