@@ -21,7 +21,9 @@ from config import embedded
 
 _DATA = embedded.data_dir()
 _XDIST_WORKER = os.environ.get("PYTEST_XDIST_WORKER", "")
-READY_SECONDS = 60
+# Until a process is there and has done its first work. It says only when to give up: a worker that starts while a dozen
+# other programs want the same two cores takes more than a minute.
+READY_SECONDS = 180
 # A role of the tests' database that owns nothing.
 ONLY_READS = "only_reads"
 

@@ -165,7 +165,8 @@ def test_an_import_whose_session_is_ended_is_taken_up_once(importer: Worker, pro
     job = sent(project, "a.jsonl", many_rows())
     importer.wait_for(writing)
     with connection.cursor() as cursor:
-        cursor.execute("SELECT pg_terminate_backend(pid) FROM pg_stat_progress_copy")
+        # Of this database: other workers of pytest copy into theirs.
+        cursor.execute("SELECT pg_terminate_backend(pid) FROM pg_stat_progress_copy WHERE datname = current_database()")
     importer.wait_for(has_ended(job))
     assert (job.status, job.result.get("created"), job.deaths) == ("done", MANY, 1), job.errors
     assert Sample.objects.count() == MANY

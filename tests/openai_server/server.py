@@ -76,8 +76,8 @@ class OpenAIServer:
         finally:
             self._call(self._open.set)
 
-    def wait_for(self, count: int, seconds: float = 30.0) -> None:
-        """Until so many requests have come since the start or the last `forget`."""
+    def wait_for(self, count: int, seconds: float = 180.0) -> None:
+        """Until so many requests have come since the start or the last `forget`; of a worker that may still start."""
         with self._came:
             assert self._came.wait_for(lambda: len(self.requests) >= count, seconds), (
                 f"{len(self.requests)} of {count} requests came within {seconds} s"

@@ -420,5 +420,7 @@ def test_no_release_is_handed_out_unnoted(downloader: APIClient, monkeypatch: py
 
 
 def test_a_worker_notes_it(worker: Worker, downloader: APIClient) -> None:
-    assert downloader.get("/api/projects/p/releases/1/file/").getvalue()
+    reply = downloader.get("/api/projects/p/releases/1/file/")
+    assert reply.status_code == 200
+    assert reply.getvalue()
     worker.wait_for(lambda: downloads() == [("ada", "1", "jsonl")])
