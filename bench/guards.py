@@ -116,6 +116,46 @@ GUARDS = [
         "Membership.objects.filter(project=project, user=user)",
         "tests/annotate/api/test_http.py::test_a_former_member_is_told_so_and_a_stranger_is_not",
     ),
+    Guard(
+        "a redirect is not followed, and said", "judges/endpoints/transport.py",
+        "if 300 <= status < 400:", "if False:",
+        "tests/judges/endpoints/test_addresses.py::test_a_redirect_leads_nowhere",
+    ),
+    Guard(
+        "a name that was sent is no path", "annotate/files/import_jobs.py",
+        "plain(Path(file_name).name)[-255:]", "plain(file_name)[-255:]",
+        "tests/annotate/api/test_uploads.py::test_a_file_name_is_never_a_path",
+    ),
+    Guard(
+        "a prompt's variables are those of a list", "judges/kinds/llm/prompt.py",
+        "if name.strip() not in known:", "if False:",
+        "tests/judges/kinds/llm/test_config.py::test_only_names_to_the_letter_are_variables",
+    ),
+    Guard(
+        "every route wants a login", "config/settings.py",
+        '["rest_framework.permissions.IsAuthenticated"]', '["rest_framework.permissions.AllowAny"]',
+        "tests/annotate/api/test_access.py::test_without_an_account_everything_is_refused",
+    ),
+    Guard(
+        "a closed account has no token", "annotate/api/auth.py",
+        "user, _token = self.validate_user(token)", "user = token.user",
+        "tests/annotate/api/test_access.py::test_a_disabled_account_gets_nothing",
+    ),
+    Guard(
+        "the token of the page", "annotate/api/auth.py",
+        "super().enforce_csrf(request._request)", "str(request._request)",
+        "tests/annotate/api/test_access.py::test_a_session_needs_the_csrf_token",
+    ),
+    Guard(
+        "a login leads to a page of this site", "frontend/account/single_sign_on.py",
+        'return to if is_here and to.startswith("/")', "return to if to or is_here",
+        "tests/frontend/account/test_single_sign_on.py::test_does_not_go_to_another_site",
+    ),
+    Guard(
+        "log lines have no query", "config/logs.py",
+        '_QUERY.sub("", record.getMessage())', "record.getMessage()",
+        "tests/config/test_logs.py::test_no_secret_no_query_and_no_name_is_written",
+    ),
 ]  # fmt: skip
 
 

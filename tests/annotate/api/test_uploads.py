@@ -68,6 +68,14 @@ def job_at(where: str) -> ImportJob:
     return ImportJob.objects.get(pk=where.rstrip("/").rpartition("/")[2])
 
 
+@pytest.mark.parametrize("name", ["../../etc/build.jsonl", "/etc/build.jsonl", "a/../build.jsonl"])
+def test_a_file_name_is_never_a_path(world: World, name: str) -> None:
+    """Of a form Django takes the path off; what a client of tus says comes as it is."""
+    reply = begin(as_user(world.alice), said=metadata(kind="samples", filename=name))
+    assert reply.status_code == 201
+    assert ImportJob.objects.get(pk=reply.json()["id"]).file_name == "build.jsonl"
+
+
 def content_of(where: str) -> bytes:
     """Of the parts that are there, in their order."""
     return b"".join(read(part.stored_as) for part in job_at(where).parts.order_by("start"))

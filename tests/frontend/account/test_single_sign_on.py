@@ -50,6 +50,16 @@ def test_off_there_is_nothing(db: None) -> None:
     assert "/login/provider/" not in Client().get("/login/").content.decode()
 
 
+@pytest.mark.parametrize("to", ["https://evil.example/", "//evil.example/", "/\\evil.example/", "javascript:alert(1)"])
+def test_does_not_go_to_another_site(provider: Provider, settings: Any, to: str) -> None:
+    provider.know("n-1", **NOOR)
+    settings.OIDC_CREATE_ACCOUNTS = True
+    browser = Client()
+    assert sign_in(provider, "n-1", browser, to=to).url == "/"
+    assert who(browser) == "noor"
+    assert browser.get("/login/provider/", {"next": to}).url == "/"
+
+
 def test_a_first_sign_in_makes_an_account_where_the_operator_says_so(
     provider: Provider, settings: Any, project: Project
 ) -> None:
