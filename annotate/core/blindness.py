@@ -52,7 +52,7 @@ _TASKS_AHEAD = f"""
      WHERE t.status = ANY(%(open)s) AND b.status = ANY(%(running)s)
        AND (t.annotator_id = %(user)s
             OR t.annotator_id IS NULL
-           AND EXISTS (SELECT FROM annotate_batch_annotators a WHERE a.batch_id = b.id AND a.user_id = %(user)s)
+           AND t.batch_id = ANY(ARRAY(SELECT a.batch_id FROM annotate_batch_annotators a WHERE a.user_id = %(user)s))
            AND NOT EXISTS (SELECT FROM annotate_task own WHERE own.batch_id = b.id
                               AND own.sample_id = t.sample_id AND own.annotator_id = %(user)s)
            AND NOT {MET_IN_ROUND.format(sample="t.sample_id", user="%(user)s")})

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, cached_property
 from typing import Any, NamedTuple, overload
 
 from django.db.models import Count, Q
@@ -43,32 +43,34 @@ AGREED, SINGLE = "agreed", "single"
 TO_CHECK = (AGREED, SINGLE)
 STATES = ("disputed", "short", "reopened", "returned", AGREED, SINGLE)
 
-# A sample's place must not change while a reviewer decides its units one by one: units that were decided count as well
-# as those that wait. For the same reason reopened units are a list of their own in front.
-_WAITING = """
-    WITH ever AS (
-        SELECT v.id, v.sample_id, v.criterion_id, v.unit, v.state, v.batch_id,
-               count(*) OVER of_sample AS disputes, sum(1 - coalesce(v.agreement, 0)) OVER of_sample AS spread
-          FROM annotate_verdict v
-         WHERE v.criterion_id = ANY(ARRAY(SELECT id FROM annotate_criterion WHERE project_id = %(project)s))
-           AND (NOT (v.state = 'settled') OR v.method IN ({decided})) AND {no_abstention}
-        WINDOW of_sample AS (PARTITION BY v.sample_id)
-    ), waiting AS (
+_OF_PROJECT = f"""
+    v.criterion_id = ANY(ARRAY(SELECT id FROM annotate_criterion WHERE project_id = %(project)s))
+      AND {no_abstention("v")}
+"""
+_NOT_SETTLED = f"SELECT v.* FROM annotate_verdict v WHERE {_OF_PROJECT} AND NOT (v.state = 'settled')"
+# With how much their samples matter. A sample's place must not change while a reviewer decides its units one by one:
+# units that were decided count as well as those that wait. For the same reason reopened units are a list of their own
+# in front.
+_WEIGHED = f"""
+    SELECT v.id, v.sample_id, v.criterion_id, v.unit, v.state, v.batch_id,
+           count(*) OVER of_sample AS disputes, sum(1 - coalesce(v.agreement, 0)) OVER of_sample AS spread
+      FROM annotate_verdict v
+     WHERE {_OF_PROJECT}
+       AND (NOT (v.state = 'settled') OR v.method IN ({", ".join(f"'{method.value}'" for method in DECIDED_METHODS)}))
+    WINDOW of_sample AS (PARTITION BY v.sample_id)
+"""
+_WAITING = f"""
+    WITH waiting AS (
         SELECT e.*, c.position, c.key, c.name
-          FROM ever e JOIN annotate_criterion c ON c.id = e.criterion_id
-         WHERE e.state <> 'settled' AND {is_latest} AND {{filters}}
+          FROM ({{source}}) AS e JOIN annotate_criterion c ON c.id = e.criterion_id
+         WHERE e.state <> 'settled' AND {IS_LATEST.format(verdict="e")} AND {{filters}}
     )
-""".format(
-    decided=", ".join(f"'{method.value}'" for method in DECIDED_METHODS),
-    is_latest=IS_LATEST.format(verdict="e"),
-    no_abstention=no_abstention("v"),
-)
+"""
 
 # The draw depends on the seed and the unit only, so that the same units are drawn again.
 _TO_CHECK = """
     WITH waiting AS (
-        SELECT e.id, e.sample_id, e.criterion_id, e.unit, e.state, e.batch_id, c.position, c.key, c.name,
-               0 AS disputes, 0 AS spread
+        SELECT e.id, e.sample_id, e.criterion_id, e.unit, e.state, e.batch_id, c.position, c.key, c.name
           FROM annotate_verdict e JOIN annotate_criterion c ON c.id = e.criterion_id
          WHERE c.project_id = %(project)s AND e.state = 'settled' AND e.method IN ({ruled})
            AND e.approved_by_id IS NULL AND {is_latest} AND {no_abstention} AND {{filters}}
@@ -83,13 +85,10 @@ _DRAWN = """
         < %(share)s * 268435456
 """
 
-_WITHIN_SAMPLE = (
+_BY_SAMPLE = (
     "sample_id, position, key, criterion_id, coalesce(nullif(split_part(unit, ':', 2), ''), '0')::int, unit, id"
 )
-_ORDER = {
-    "matters": f"(state = 'reopened') DESC, disputes DESC, spread DESC, {_WITHIN_SAMPLE}",
-    "sample": _WITHIN_SAMPLE,
-}
+_BY_WEIGHT = f"(state = 'reopened') DESC, disputes DESC, spread DESC, {_BY_SAMPLE}"
 
 _NOT_BLIND = f"NOT {STILL_TO_LABEL.format(sample='e.sample_id')}"
 _RETURNED = f"""
@@ -177,7 +176,8 @@ class Queue:
             raise Invalid("names_hidden", _("This project hides who gave which label."))
 
     def count(self) -> int:
-        return self._rows("SELECT count(*) FROM waiting")[0][0]
+        """Together with `groups`, once."""
+        return sum(group.n for group in self._groups if not self.criterion or group.key == self.criterion)
 
     def __len__(self) -> int:
         return self.count()
@@ -198,7 +198,7 @@ class Queue:
 
     def ids(self, part: slice = slice(None)) -> list[int]:
         rows = self._rows(
-            f"SELECT id FROM waiting ORDER BY {_ORDER[self.order]} LIMIT %(limit)s OFFSET %(offset)s",
+            f"SELECT id FROM waiting ORDER BY {self._in_order} LIMIT %(limit)s OFFSET %(offset)s",
             **limit_and_offset(part),
         )
         return [row[0] for row in rows]
@@ -208,7 +208,7 @@ class Queue:
             f""", listed AS (
                 SELECT id, row_number() OVER ordered AS at, lag(id) OVER ordered AS before,
                        lead(id) OVER ordered AS after
-                  FROM waiting WINDOW ordered AS (ORDER BY {_ORDER[self.order]})
+                  FROM waiting WINDOW ordered AS (ORDER BY {self._in_order})
             )
             SELECT (SELECT count(*) FROM listed), (SELECT id FROM listed WHERE at = 1),
                    (SELECT id FROM listed ORDER BY at DESC LIMIT 1), one.at, one.before, one.after
@@ -223,11 +223,25 @@ class Queue:
 
     def groups(self) -> list[Group]:
         """How many wait per criterion, also of criteria that the queue is not narrowed to."""
+        return self._groups
+
+    @cached_property
+    def _groups(self) -> list[Group]:
         rows = self._rows(
             "SELECT key, max(name), count(*) FROM waiting GROUP BY key ORDER BY min(position), key",
+            False,
             criterion="",
         )
         return [Group(*row) for row in rows]
+
+    @property
+    def _is_weighed(self) -> bool:
+        """Not of what nothing has to be done about."""
+        return self.order == "matters" and self.state not in TO_CHECK
+
+    @property
+    def _in_order(self) -> str:
+        return _BY_WEIGHT if self._is_weighed else _BY_SAMPLE
 
     def disputed(self, only: Collection[int] | None = None) -> list[Disputed]:
         """Those that no reviewer has decided yet, in order, with the value that most votes are for."""
@@ -236,7 +250,7 @@ class Queue:
                        jsonb_array_length(v.votes),
                        (SELECT vote -> 'value' FROM jsonb_array_elements(v.votes) AS vote
                          GROUP BY 1 ORDER BY count(*) DESC LIMIT 1)
-                  FROM (SELECT id, row_number() OVER (ORDER BY {_ORDER[self.order]}) AS at FROM waiting) AS w
+                  FROM (SELECT id, row_number() OVER (ORDER BY {self._in_order}) AS at FROM waiting) AS w
                   JOIN annotate_verdict v ON v.id = w.id
                  WHERE v.state = 'disputed' AND (%(only)s::bigint[] IS NULL OR v.id = ANY(%(only)s))
                  ORDER BY w.at""",
@@ -246,7 +260,7 @@ class Queue:
         parse = cache(json.loads)
         return [Disputed._make((*row, parse(value or "null"))) for *row, value in rows]
 
-    def _rows(self, sql: str, **given: Any) -> list[tuple[Any, ...]]:
+    def _rows(self, sql: str, is_ordered: bool = True, /, **given: Any) -> list[tuple[Any, ...]]:
         values = {
             "project": self.project.pk,
             **parameters(self.reader),
@@ -272,8 +286,9 @@ class Queue:
             filters.append("c.key = %(criterion)s")
         if self.batch is not None:
             filters.append(OF_BATCH)
-        source = _TO_CHECK if self.state in TO_CHECK else _WAITING
-        return fetch_all(source.format(filters=" AND ".join(filters)) + sql, values)
+        waiting = _TO_CHECK if self.state in TO_CHECK else _WAITING
+        source = _WEIGHED if self._is_weighed and is_ordered else _NOT_SETTLED
+        return fetch_all(waiting.format(source=source, filters=" AND ".join(filters)) + sql, values)
 
 
 def one_verdict(project: Project, verdict_id: int, *, reader: Reader) -> Verdict:

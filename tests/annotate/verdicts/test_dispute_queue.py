@@ -270,15 +270,14 @@ def test_a_long_queue_is_read_from_its_index() -> None:
         "page": (lambda: waiting[5000:5050]),
         "place": (lambda: waiting.place(last)),
         "count": waiting.count,
-        "groups": waiting.groups,
+        "groups": lambda: queue(world).groups(),
         "page of a batch": (lambda: of_a_batch[1000:1050]),
         "count of a batch": of_a_batch.count,
     }
-    assert of_a_batch.count() == 2500
     for what, read in reads.items():
         with CaptureQueriesContext(connection) as asked:
             read()
-        sql = next(query["sql"] for query in asked if "WITH ever AS" in query["sql"])
+        sql = next(query["sql"] for query in asked if "WITH waiting AS" in query["sql"])
         with connection.cursor() as cursor:
             cursor.execute("EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) " + sql)
             plan = cursor.fetchone()[0][0]["Plan"]
@@ -287,10 +286,15 @@ def test_a_long_queue_is_read_from_its_index() -> None:
         scans = [node for node in ran if node.get("Relation Name") == "annotate_verdict"]
         found = [(node["Node Type"], node.get("Index Name")) for node in scans]
         assert found == [("Index Only Scan", "verdict_for_people")], what
-        assert scans[0]["Actual Rows"] * scans[0]["Actual Loops"] == 10_000, what
+        # Of a batch, what is not in it may be left out while the index is read.
+        assert scans[0]["Actual Rows"] * scans[0]["Actual Loops"] in (10_000, 2500), what
         # Not none: some other session may keep a page from being marked as seen by all.
         assert scans[0]["Heap Fetches"] < 500, what
         of_samples = [node for node in nodes(plan) if node.get("Relation Name") == "annotate_sample"]
         assert {node.get("Index Name") for node in of_samples} <= {"sample_abstaining"}, what
         looped = [node for node in nodes(plan) if node.get("Relation Name") and node["Actual Loops"] > 100]
         assert not looped, f"{what}: nothing is looked up once per unit"
+    assert of_a_batch.count() == 2500
+    with CaptureQueriesContext(connection) as asked:
+        assert [group.n for group in waiting.groups()] == [waiting.count()]
+    assert not asked.captured_queries, "they are counted once"
