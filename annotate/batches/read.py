@@ -305,8 +305,9 @@ def counts_of(projects: Sequence[Project]) -> dict[int, Counts]:
         found,
         Task.objects.filter(batch__project__in=keys, batch__status=BatchStatus.OPEN, batch__qualification__isnull=True),
         "batch__project_id",
-        tasks=Count("id"),
-        tasks_done=Count("id", filter=Q(status__in=[TaskStatus.SUBMITTED, TaskStatus.SKIPPED])),
+        # Not their keys, which are in no index with their states (task_by_status).
+        tasks=Count("status"),
+        tasks_done=Count("status", filter=Q(status__in=[TaskStatus.SUBMITTED, TaskStatus.SKIPPED])),
     )
     verdicts = without_abstentions(Verdict.objects.filter(criterion__project__in=keys))
     # As the index of what needs people has it (verdict_for_people).

@@ -402,6 +402,8 @@ class Task(models.Model):
             ),
             # Reader: the end of the queue, where freed tasks go.
             models.Index(fields=["batch", "position"], name="task_by_batch"),
+            # Reader: how many of them are done, which touches no row; a fifteenth of the table's size.
+            models.Index(fields=["batch", "purpose", "status"], name="task_by_status"),
             # Reader: the pull queue (annotate.tasks.task_queue): the first free task of a tag, and lapsed leases.
             models.Index(
                 fields=["batch", "tag", "position"],

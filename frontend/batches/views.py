@@ -76,10 +76,11 @@ ENDINGS = {
 
 @project_view("batches", get="batches.read")
 def batches(page: ProjectPage) -> HttpResponse:
-    # Counted by the batch's key alone: grouped by all that a batch has, millions of tasks are sorted by that.
+    # By the batch's key alone: grouped by all that a batch has, millions of tasks are sorted by that. And their states
+    # are counted, not their keys: the index has all that is asked for (task_by_status).
     done = Q(status__in=[TaskStatus.SUBMITTED, TaskStatus.SKIPPED])
     tasks = Task.objects.filter(batch__project=page.project)
-    counts = counts_by(tasks, "batch_id", total=Count("id"), done=Count("id", filter=done))
+    counts = counts_by(tasks, "batch_id", total=Count("status"), done=Count("status", filter=done))
     context = {
         "rows": [(batch, counts[batch.pk]) for batch in work_batches(page.project)],
         "may_change": page.may("batches.change"),
