@@ -52,9 +52,11 @@ def report_state(criterion: Criterion, labels: Labels = "settled", *, reader: Re
     """Of reports with these labels. Where there is none on settled units, of those with all labels, which are then out
     of date: what an earlier version made can still be read."""
     reports = _shown_reports(criterion, labels).select_related("criterion", "project").defer("evidence")
-    # Data can come back to what they were (a verdict is taken back): then an earlier report is the present one.
-    current = reports.filter(parameters__data_version=data_version(criterion)).first()
-    report = current or reports.first()
+    newest = reports.first()
+    # Data can come back to what they were (a verdict is taken back): then an earlier report is the present one. Looked
+    # for only where there is one, as it reads every label.
+    current = newest and reports.filter(parameters__data_version=data_version(criterion)).first()
+    report = current or newest
     if report is None and labels == "settled":
         report = _shown_reports(criterion, "all").select_related("criterion", "project").defer("evidence").first()
     return ReportState(

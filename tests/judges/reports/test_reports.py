@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from annotate.core.blindness import SYSTEM
@@ -48,6 +50,17 @@ def test_twice_is_once(grade: Criterion, first: AlignmentReport) -> None:
     assert second.result == first.result
     assert AlignmentReport.objects.count() == 1
     assert report_state(grade, reader=SYSTEM).report == first
+
+
+def test_nothing_is_compared_before_there_is_a_report(project: Project) -> None:
+    """What a report rests on takes seconds to count where there are millions of labels."""
+    with CaptureQueriesContext(connection) as asked:
+        state = report_state(project.criteria.get(key="support"), reader=SYSTEM)
+    assert (state.report, state.is_out_of_date) == (None, False)
+    assert not [query for query in asked.captured_queries if "sum(revision)" in query["sql"]]
+    with CaptureQueriesContext(connection) as asked:
+        assert report_state(project.criteria.get(key="grade"), reader=SYSTEM).report is not None
+    assert [query for query in asked.captured_queries if "sum(revision)" in query["sql"]]
 
 
 def test_numbers_run_through_the_project(project: Project, first: AlignmentReport) -> None:
