@@ -41,6 +41,12 @@ NAMES = {
     "unit": ["answer", "claim:0"],
     "username": ["ann", "ben", "chen"],
 }
+# Parts of a file are bytes as well.
+HOOKS = """\
+import schemathesis
+
+schemathesis.serializer.alias("application/offset+octet-stream", "application/octet-stream")
+"""
 
 
 def settings_for(token: str, own: dict[str, Any], seed: int) -> str:
@@ -53,7 +59,7 @@ def settings_for(token: str, own: dict[str, Any], seed: int) -> str:
         values[f"body.{name}"] = list(several)
         if "[" not in name:
             values[f"query.{name}"] = list(several)
-    lines = [f"seed = {seed}", f"headers = {{ Authorization = {json.dumps(f'Token {token}')} }}"]
+    lines = [f"seed = {seed}", 'hooks = "hooks.py"', f"headers = {{ Authorization = {json.dumps(f'Token {token}')} }}"]
     for number, (name, several) in enumerate(values.items()):
         chance = IN_ADDRESSES if name.startswith("path.") else IN_BODIES
         lines += [f"[dictionaries.d{number}]", f"values = {json.dumps(several)}"]
@@ -94,6 +100,7 @@ def main() -> None:
             Release.objects.all().delete()
             cursor.execute("ALTER TABLE annotate_release ENABLE TRIGGER USER")
         make_release(project=both.world.project, user=both.world.alice, file_format="jsonl")
+        (folder / "hooks.py").write_text(HOOKS)
         kept = []
         for role in options.roles:
             _token, text = make_token(actor=User.objects.get(username=ROLES[role]), scopes=list(Scope))
