@@ -4,6 +4,7 @@ import hashlib
 import os
 import shutil
 import sys
+from ipaddress import ip_address
 from pathlib import Path
 
 import django
@@ -47,10 +48,35 @@ def collect_static() -> None:
     mark.write_text(wanted)
 
 
+def is_loopback(host: str) -> bool:
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
+def is_new() -> bool:
+    """Whether nobody works here yet: a demo in between would be in the way, and its accounts are no guests."""
+    from annotate.models import User
+
+    return not User.objects.exists()
+
+
+def with_published_password() -> list[str]:
+    """Names of the demo's accounts that still have the password everybody can read."""
+    from annotate.demo import DEMO_LOGINS
+    from annotate.models import User
+
+    passwords = {name: password for _role, name, password in DEMO_LOGINS}
+    users = User.objects.filter(username__in=passwords, is_active=True)
+    return sorted(user.username for user in users if user.check_password(passwords[user.username]))
+
+
 def main() -> None:
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
     try:
-        is_small = env.choice("DEMO", "full", ("full", "small")) == "small"
+        demo = env.choice("DEMO", "full", ("full", "small", "none"))
+        host = env.text("HOST", "127.0.0.1")
     except ImproperlyConfigured as error:
         sys.exit(f"Touchstone: {error}")
     compile_catalogues()  # before anything reads them: a process reads each language once
@@ -62,7 +88,15 @@ def main() -> None:
     except CommandError as error:
         sys.exit(f"Touchstone: {error}")
     collect_static()
-    call_command("load_demo", small=is_small)
+    is_own_machine = not settings.PRODUCTION and is_loopback(host)
+    if is_own_machine:
+        if demo != "none" and is_new():
+            call_command("load_demo", small=demo == "small")
+    elif known := with_published_password():
+        sys.exit(
+            f"Touchstone: at HOST={host} others could log in as {', '.join(known)}: everybody can read the passwords "
+            "that the demo gives them. Change them (manage.py changepassword NAME) or delete the accounts first."
+        )
 
 
 if __name__ == "__main__":

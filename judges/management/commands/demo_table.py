@@ -13,7 +13,7 @@ from annotate.core.blindness import SYSTEM
 from annotate.core.text_tables import interval, text_table
 from annotate.demo import DEMO_LOGINS, DEMO_SLUG
 from annotate.management.base import OneLineCommand
-from annotate.models import Criterion, Project
+from annotate.models import Criterion, Project, User
 from annotate.projects.read import criterion_named, project_named
 from judges.kinds.registry import runnable_kinds
 from judges.models import AlignmentReport, Judge
@@ -29,6 +29,10 @@ class Command(OneLineCommand):
     help = "Have the worker make the demo's report; print its judges and the demo's logins."
 
     def handle(self, *args: Any, **options: Any) -> None:
+        if not User.objects.exists():
+            self.stdout.write("\nThere is no account yet. Make the first: .venv/bin/python manage.py createsuperuser")
+        if not Project.objects.filter(slug=DEMO_SLUG).exists():
+            return
         criterion = criterion_named(project_named(DEMO_SLUG), CRITERION)
         self.stdout.write(demo_table(_report_of_the_worker(criterion)))
         self.stdout.write(_what_runs_here(criterion.project))
