@@ -5,10 +5,10 @@ last with the many migrations that `0001_tables` replaces. In it are the demo wi
 with canaries, looks, a certificate, decisions, an approval and a flag; `triage`, imported from three files and settled;
 and a frozen report of every criterion. `alma` is the admin of the first project, `ida` of the second.
 
-`installation_e3d3137.sql.xz` is the whole demo with its builds, test set and experiments at commit e3d3137, before anything
-of backups, single sign-on, scopes and the chained trail; and beside it the two projects with something of everything by
-which the API's tests try each route (`tests/annotate/api/conftest.py`). `installation_3c0e23a.sql.xz` is the small demo
-(`DEMO=small`) at commit 3c0e23a.
+`installation_e3d3137.sql.xz` is the whole demo with its builds, test set and experiments at commit e3d3137, before
+anything of backups, single sign-on, scopes and the chained trail; and beside it the two projects with something of
+everything by which the API's tests try each route (`tests/annotate/api/conftest.py`). `installation_3c0e23a.sql.xz` is
+the small demo (`DEMO=small`) at commit 3c0e23a.
 """
 
 from __future__ import annotations
