@@ -5,11 +5,12 @@ from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from numbers import Real
-from typing import Any, Literal, get_args
+from typing import Any, Literal, cast, get_args
 
 import numpy as np
 
 from alignment.base.arrays import Array, Bools, Floats, Ints, run_starts
+from alignment.base.coded import Coded, array_of
 
 Scale = Literal["binary", "nominal", "ordinal", "interval"]
 
@@ -106,7 +107,7 @@ class Ratings:
                 f"columns differ in length: {len(units)} units, {len(raters)} raters, {len(values)} values, "
                 f"{len(clusters)} clusters"
             )
-        names = tuple(sorted(set(raters)))
+        names = tuple(sorted(cast("tuple[str, ...]", encode(raters)[1])))
         levels = None if levels is None else tuple(levels)
         _check_scale(scale, levels)
         unit_codes, unit_ids = encode(units)
@@ -254,6 +255,10 @@ def _check_scale(scale: str, levels: tuple[Hashable, ...] | None) -> None:
 
 def encode(keys: Sequence[Hashable]) -> tuple[Ints, tuple[Hashable, ...]]:
     """Keys numbered by first appearance, and the keys in that order."""
+    if isinstance(keys, Coded):
+        present = keys.by_appearance()
+        code, names = encode(present.items)
+        return code[present.codes], names
     codes: dict[Hashable, int] = {}
     encoded = [codes.setdefault(key, len(codes)) for key in keys]
     return np.array(encoded, dtype=np.int64), tuple(codes)
@@ -266,18 +271,23 @@ def encode_values(values: Sequence[Hashable], levels: tuple[Hashable, ...] | Non
 
 def _positions(values: Sequence[Hashable], known: tuple[Hashable, ...], what: str) -> Ints:
     position_of = {value: position for position, value in enumerate(known)}
-    encoded = [position_of.get(value, -1) for value in values]
-    if -1 in encoded:
-        at = encoded.index(-1)
+    encoded: Ints = array_of(values, lambda value: position_of.get(value, -1), np.int64)
+    strange = np.flatnonzero(encoded < 0)
+    if strange.size:
+        at = int(strange[0])
         raise ValueError(f"{what} {values[at]!r} at position {at} is not one of {', '.join(map(repr, known))}")
-    return np.array(encoded, dtype=np.int64)
+    return encoded
 
 
 def _numbers(values: Sequence[object], what: str) -> Floats:
-    for position, value in enumerate(values):
-        if not isinstance(value, Real) or not math.isfinite(value):
-            raise ValueError(f"{what} {value!r} at position {position} is not a finite number")
-    return np.array(values, dtype=np.float64)
+    numbers: Floats = array_of(
+        values, lambda value: value if isinstance(value, Real) and math.isfinite(value) else math.nan, np.float64
+    )
+    strange = np.flatnonzero(np.isnan(numbers))
+    if strange.size:
+        at = int(strange[0])
+        raise ValueError(f"{what} {values[at]!r} at position {at} is not a finite number")
+    return numbers
 
 
 @dataclass(frozen=True, eq=False, slots=True)

@@ -13,6 +13,7 @@ import numpy as np
 from alignment.agreement.self_consistency import self_consistency
 from alignment.agreement.with_others import PERCENT, agreement_with_rest
 from alignment.base.arrays import Array, Floats, Ints, renumbered, sums_by
+from alignment.base.coded import array_of, taken
 from alignment.base.estimate import NO_LEVELS, NO_UNITS, Estimate, Remark, estimates_as_dicts, remark
 from alignment.base.interval import Case, Plan, normal_quantile, standard_errors
 from alignment.base.ratings import Ratings, encode, encode_values
@@ -40,7 +41,7 @@ class Listed:
     names: list[str]
     units: list[int]
     samples: list[int]
-    days: list[str | None]
+    days: Sequence[str | None]
     seconds: Floats
     place: Ints
 
@@ -61,7 +62,7 @@ def listed_people(reference: Reference) -> Listed:
     places[shown] = np.arange(shown.size)
     # Where each of the ratings stands in the evidence: they are sorted by unit, then by rater.
     code_of = {name: code for code, name in enumerate(base.raters)}
-    rater = np.array([code_of[name] for name in evidence.raters], dtype=np.int64)
+    rater = array_of(evidence.raters, code_of.__getitem__, np.int64)
     sorting = np.lexsort((rater, encode(evidence.units)[0]))
     days: Sequence[str | None] = evidence.days or [None] * len(base)
     gaps: Sequence[float | None] = evidence.seconds or [None] * len(base)
@@ -72,8 +73,8 @@ def listed_people(reference: Reference) -> Listed:
         names=[base.raters[code] for code in shown],
         units=counts[shown].tolist(),
         samples=_samples(base)[shown].tolist(),
-        days=[days[at] for at in sorting.tolist()],
-        seconds=np.array([np.nan if gap is None else gap for gap in gaps], dtype=np.float64)[sorting],
+        days=taken(days, sorting),
+        seconds=array_of(gaps, lambda gap: np.nan if gap is None else gap, np.float64)[sorting],
         place=places[base.rater],
     )
 
@@ -186,7 +187,7 @@ def by_week(people: Listed) -> tuple[dict[str, Any], list[list[dict[str, Any] | 
     every = sorted(set(monday.values()))
     kept = {week: at for at, week in enumerate(every[-MAX_WEEKS:])}
     column = {day: kept.get(week, -1) for day, week in monday.items()}
-    week = np.array([-1 if day is None else column[day] for day in people.days], dtype=np.int64)
+    week = array_of(people.days, lambda day: -1 if day is None else column[day], np.int64)
     rest = rest_label(base)
     used = (rest != TIE) & (week >= 0)
     own = used & (people.place < people.rows - 1)

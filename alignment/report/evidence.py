@@ -8,12 +8,13 @@ import hashlib
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
-from itertools import chain, compress
-from typing import Any, Literal, NamedTuple, Self
+from itertools import chain
+from typing import Any, Literal, NamedTuple, Self, cast
 
 import numpy as np
 
-from alignment.base.ratings import Ratings, Scale
+from alignment.base.coded import Coded, different, kept
+from alignment.base.ratings import Ratings, Scale, encode
 from alignment.judging.decision import Endpoint
 
 # A unit: its sample's own id, which is the same in every installation, and the address within the sample.
@@ -210,7 +211,7 @@ class Evidence:
 
     def samples(self) -> list[str]:
         """Those of which people or judges said something, in order."""
-        said: list[Iterable[UnitKey]] = [self.units, self.verdicts, (row.unit for row in self.before)]
+        said: list[Iterable[UnitKey]] = [different(self.units), self.verdicts, (row.unit for row in self.before)]
         said += [getattr(one, name) for one in (*self.judges, *self.earlier, *self.whole) for name in _BY_UNIT]
         return sorted({sample for units in said for sample, _ in units})
 
@@ -253,7 +254,7 @@ class Evidence:
             return set()
         labelled = {
             unit[0]
-            for unit in chain(self.units, self.verdicts)
+            for unit in chain(different(self.units), self.verdicts)
             if not self.settled_only or self.unsettled.get(unit) in (None, "open")
         }
         tested = {sample for sample, is_dev in self.is_dev.items() if not is_dev}
@@ -261,16 +262,17 @@ class Evidence:
 
     def kept(self, rows: Sequence[bool]) -> Self:
         """Only with these labels."""
-        columns: dict[str, Any] = {name: list(compress(getattr(self, name), rows)) for name in _BY_LABEL}
+        columns: dict[str, Any] = {name: kept(getattr(self, name), rows) for name in _BY_LABEL}
         return replace(self, **columns)
 
     def ratings(self) -> Ratings:
         """The labels on the criterion's own scale; the cluster is the sample's group."""
+        code, names = encode(self.units)
         return Ratings.from_columns(
-            self.units,
+            Coded(names, code),
             self.raters,
             self.values,
-            self.clusters(self.units),
+            Coded(self.clusters(cast("tuple[UnitKey, ...]", names)), code),
             scale=self.criterion.scale,
             levels=self.criterion.levels or None,
         )

@@ -8,8 +8,10 @@ from typing import cast
 
 import numpy as np
 
+from alignment.base.arrays import renumbered
+from alignment.base.coded import different, taken
 from alignment.base.estimate import remark
-from alignment.base.ratings import Ratings
+from alignment.base.ratings import Ratings, encode
 from alignment.calibration.split import folds
 from alignment.judging.annotator_errors import pass_or_fail
 from alignment.judging.reference import mean_value, reference_majority
@@ -55,7 +57,7 @@ class Reference:
     def units(self) -> list[UnitKey]:
         """Every unit that people said something about, by label or verdict."""
         # Not a set: what comes in two orderly parts is sorted in one pass.
-        return sorted(dict.fromkeys(chain(self.evidence.units, self.evidence.verdicts)))
+        return sorted(dict.fromkeys(chain(different(self.evidence.units), self.evidence.verdicts)))
 
     @cached_property
     def known(self) -> frozenset[UnitKey]:
@@ -95,15 +97,18 @@ class Reference:
 
     @cached_property
     def _labels(self) -> Mapping[UnitKey, Value]:
-        found = {}
         deciding = self.evidence.deciding()
-        said: dict[UnitKey, list[Value]] = {}
-        for unit, value in zip(deciding.units, deciding.values, strict=True):
-            said.setdefault(unit, []).append(value)
-        for unit, votes in said.items():
-            value = max(votes, key=votes.count)
-            if 2 * votes.count(value) > len(votes) and unit not in self.left_out:
-                found[unit] = value
+        unit, units = encode(deciding.units)
+        value, values = encode(deciding.values)
+        # Of each value of a unit: the unit, how many gave it, and the label that gave it first.
+        present, cell = renumbered(unit * max(1, len(values)) + value)
+        of, count = present // max(1, len(values)), np.bincount(cell)
+        first = np.empty(present.size, np.int64)
+        first[cell[::-1]] = np.arange(cell.size)[::-1]
+        won = 2 * count > np.bincount(unit)[of]
+        named = cast("tuple[UnitKey, ...]", units)
+        labels = zip(of[won].tolist(), taken(deciding.values, first[won]), strict=True)
+        found = {named[code]: label for code, label in labels if named[code] not in self.left_out}
         return {**found, **self.evidence.verdicts}
 
     def rng(self, *figure: str, about: Iterable[str] = ()) -> np.random.Generator:

@@ -1,17 +1,18 @@
 """One judge on parts of the data, told apart by the samples' metadata, and week by week."""
 
 from collections import Counter, defaultdict
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
-from itertools import groupby
-from operator import itemgetter
-from typing import Any
+from functools import cache
+from typing import Any, cast
 
 import numpy as np
 
+from alignment.base.coded import array_of, different
 from alignment.base.estimate import NO_UNITS, Estimate, Remark, remark
 from alignment.base.interval import Plan, share_of_trials
+from alignment.base.ratings import encode
 from alignment.judging.slices import MIN_CLUSTERS, Slice, slices_at_threshold
 from alignment.report.comparison import Comparison
 from alignment.report.evidence import UnitKey
@@ -133,14 +134,18 @@ class Labelled:
 def labelled_units(reference: Reference) -> dict[UnitKey, Labelled]:
     """Of each unit with a label, for all judges alike."""
     evidence = reference.evidence
-    days = evidence.days or [None] * len(evidence.units)
-    week_of = {day: _week(day) for day in set(days) if day is not None}
-    found: dict[UnitKey, Labelled] = {}
-    for unit, group in groupby(zip(evidence.units, days, strict=True), key=itemgetter(0)):
-        known = [day for _, day in group]
-        last = max((day for day in known if day is not None), default=None)
-        found[unit] = Labelled(None if last is None else week_of[last], len(known))
-    return found
+    code, units = encode(evidence.units)
+    given: Sequence[str | None] = evidence.days or [None] * len(evidence.units)
+    days = sorted(day for day in different(given) if day is not None)
+    place: dict[str | None, int] = {None: -1, **{day: at for at, day in enumerate(days)}}
+    last = np.full(len(units), -1)
+    np.maximum.at(last, code, array_of(given, place.__getitem__, np.int64))
+    # The last one is of units without a day.
+    weeks = [*map(_week, days), None]
+    # One object for the many units that are alike.
+    labelled = cache(Labelled)
+    rows = zip(cast("tuple[UnitKey, ...]", units), last.tolist(), np.bincount(code).tolist(), strict=True)
+    return {unit: labelled(weeks[at], labels) for unit, at, labels in rows}
 
 
 def judge_weeks(reference: Reference, one: Comparison, labelled: Mapping[UnitKey, Labelled]) -> dict[str, Any]:

@@ -15,15 +15,17 @@ The word of one person that nobody looked at settles nothing. A unit is settled 
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from enum import StrEnum
-from typing import Literal, TypeVar
+from typing import TYPE_CHECKING, Literal, TypeVar, cast
 
 from django.db.models import Case, F, Func, IntegerField, Q, TextField, Value, When
 from django.db.models.lookups import GreaterThanOrEqual
 
 from annotate.models.label import DECIDED_METHODS, VerdictState
+
+if TYPE_CHECKING:
+    from alignment.base.arrays import Bools, Ints
 
 # A unit, named in any way.
 Unit = TypeVar("Unit", bound=Hashable)
@@ -72,7 +74,7 @@ IS_SINGLE = """
 
 
 def unsettled_units(
-    units: Sequence[Unit], made_here: Iterable[bool], standings: Mapping[Unit, str]
+    units: Sequence[Unit], made_here: Sequence[bool] | Bools, standings: Mapping[Unit, str]
 ) -> dict[Unit, Literal["single", "elsewhere", "open"]]:
     """Of the units of labels that count those that are not settled: with one label, given here or made elsewhere, or
     with several and still open.
@@ -80,28 +82,45 @@ def unsettled_units(
     units, made_here: of each label its unit, and whether it was given in a task of this installation. standings: of the
     units that have a verdict.
     """
-    labels = Counter(units)
-    elsewhere = _made_elsewhere(units, made_here)
+    _, names, labels, elsewhere = _counted(units, made_here)
     found: dict[Unit, Literal["single", "elsewhere", "open"]] = {}
-    for unit, count in labels.items():
-        if standings.get(unit) in HOLDING or (unit not in standings and elsewhere[unit] >= SEVERAL):
+    for unit, count, others in zip(names, labels.tolist(), elsewhere.tolist(), strict=True):
+        if standings.get(unit) in HOLDING or (others >= SEVERAL and unit not in standings):
             continue
         if count == 1:
-            found[unit] = "elsewhere" if elsewhere[unit] else "single"
+            found[unit] = "elsewhere" if others else "single"
         else:
             found[unit] = "open"
     return found
 
 
-def waiting_labels(units: Sequence[Unit], made_here: Sequence[bool], standings: Mapping[Unit, str]) -> list[bool]:
+def waiting_labels(
+    units: Sequence[Unit], made_here: Sequence[bool] | Bools, standings: Mapping[Unit, str]
+) -> list[bool]:
     """Of each label whether it waits for the verdict of its batch, while labels made elsewhere are the unit's value.
     As `unsettled_units`."""
-    elsewhere = _made_elsewhere(units, made_here)
-    return [
-        is_here and unit not in standings and elsewhere[unit] >= SEVERAL
-        for unit, is_here in zip(units, made_here, strict=True)
-    ]
+    import numpy as np
+
+    code, names, _, elsewhere = _counted(units, made_here)
+    waits = elsewhere >= SEVERAL
+    for place in waits.nonzero()[0].tolist():
+        waits[place] = names[place] not in standings
+    return (waits[code] & np.array(made_here, dtype=np.bool_)).tolist()
 
 
-def _made_elsewhere(units: Iterable[Unit], made_here: Iterable[bool]) -> Counter[Unit]:
-    return Counter(unit for unit, is_here in zip(units, made_here, strict=True) if not is_here)
+def _counted(units: Sequence[Unit], made_here: Sequence[bool] | Bools) -> tuple[Ints, tuple[Unit, ...], Ints, Ints]:
+    """Of each label the place of its unit among the units; these; and of each of them how many labels it has, and how
+    many made elsewhere."""
+    import numpy as np
+
+    from alignment.base.ratings import encode
+
+    code, names = encode(units)
+    elsewhere = code[~np.array(made_here, dtype=np.bool_)]
+    size = len(names)
+    return (
+        code,
+        cast("tuple[Unit, ...]", names),
+        np.bincount(code, minlength=size),
+        np.bincount(elsewhere, minlength=size),
+    )

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
 from itertools import chain
-from math import isnan
 from typing import TYPE_CHECKING, Any, cast
 
 import alignment
@@ -31,18 +30,19 @@ def evidence_of(criterion: Criterion, *, reader: Reader, settled_only: bool = Tr
     """
     import numpy as np
 
+    from alignment.base.coded import Coded
     from annotate.verdicts.rating_codes_read import ELSEWHERE, rating_columns, seconds_of
 
     columns, verdicts = rating_columns(criterion, reader=reader), verdict_columns(criterion, reader=reader)
-    samples = {sample for sample, _ in chain(columns.units, verdicts.values)}
+    samples = {sample for sample, _ in chain(columns.units.items, verdicts.values)}
     seconds, drawn = seconds_of(criterion, columns.labels), drawn_samples(criterion, settled_only=settled_only)
     hurried = too_fast_tasks(np.setdiff1d(columns.tasks, [ELSEWHERE]).tolist())
     return replace(
         _of_people(criterion, columns, verdicts),
         settled_only=settled_only,
         declared=_declared(criterion, verdicts.declared),
-        seconds=[None if isnan(one) else one for one in seconds.tolist()],
-        too_fast=np.isin(columns.tasks, list(hurried)).tolist(),
+        seconds=seconds,
+        too_fast=Coded([False, True], np.isin(columns.tasks, list(hurried))),
         before=[
             alignment.report.Before(*row) for row in labels_before(criterion, columns.replaced.tolist(), reader=reader)
         ],
@@ -63,7 +63,9 @@ def reference_evidence(criterion: Criterion, *, reader: Reader) -> alignment.rep
 
 
 def _of_people(criterion: Criterion, columns: RatingColumns, verdicts: VerdictColumns) -> alignment.report.Evidence:
-    here = [day is not None for day in columns.days]
+    from alignment.base.coded import array_of
+
+    here = array_of(columns.days, lambda day: day is not None, bool)
     return alignment.report.Evidence(
         criterion=asked(criterion),
         seed=criterion.project.seed,

@@ -15,7 +15,8 @@ import numpy as np
 from django.db import connection
 
 import alignment
-from alignment.base.arrays import Array, Floats, Ints, renumbered, run_starts
+from alignment.base.arrays import Array, Ints, renumbered, run_starts
+from alignment.base.coded import Coded
 from alignment.base.ratings import encode, encode_values
 from annotate.core.blindness import STILL_TO_LABEL, SYSTEM, GeneralReader, Reader, parameters
 from annotate.core.rows import fetch_all, snapshot
@@ -64,10 +65,10 @@ class RatingColumns:
     tasks: keys. replaced: of the labels that gave way to a later one of the same person on the same unit.
     """
 
-    units: list[UnitKey]
-    raters: list[str]
-    values: list[Value]
-    days: list[str | None]
+    units: Coded[UnitKey]
+    raters: Coded[str]
+    values: Coded[Value]
+    days: Coded[str | None]
     labels: Ints
     tasks: Ints
     replaced: Ints
@@ -123,27 +124,27 @@ def rating_columns(criterion: Criterion, *, reader: Reader) -> RatingColumns:
     days, day = renumbered(found.at // _DAY)
     spelled: list[str | None] = [*((_EPOCH + timedelta(days=number)).isoformat() for number in days.tolist()), None]
     return RatingColumns(
-        units=[units[code] for code in found.unit.tolist()],
-        raters=[found.raters[code] for code in found.rater.tolist()],
-        values=[found.values[code] for code in found.value.tolist()],
-        days=[spelled[code] for code in np.where(found.task == ELSEWHERE, len(days), day).tolist()],
+        units=Coded(units, found.unit),
+        raters=Coded(found.raters, found.rater),
+        values=Coded(found.values, found.value),
+        days=Coded(spelled, np.where(found.task == ELSEWHERE, len(days), day)),
         labels=found.key,
         tasks=found.task,
         replaced=found.replaced,
     )
 
 
-def seconds_of(criterion: Criterion, labels: Ints) -> Floats:
-    """How long the choice of each of these labels took (annotate.labels.read.SECONDS_PER_CHOICE); not a number where it
-    is not known. labels: keys."""
+def seconds_of(criterion: Criterion, labels: Ints) -> Coded[float | None]:
+    """How long the choice of each of these labels took (annotate.labels.read.SECONDS_PER_CHOICE); None where it is not
+    known. labels: keys."""
     packed, measured = _packed(_SECONDS, {"criterion": criterion.pk})
     keys, seconds = _unpacked(packed, ">i8"), _unpacked(measured, ">f8")
     order = np.argsort(keys)
+    lengths, length = renumbered(seconds[order])
     # One more, which no label has.
-    keys, seconds = np.append(keys[order], -1), np.append(seconds[order], np.nan)
+    keys, length = np.append(keys[order], -1), np.append(length, lengths.size)
     place = np.searchsorted(keys[:-1], labels)
-    found: Floats = np.where(keys[place] == labels, seconds[place], np.nan)
-    return found
+    return Coded([*lengths.tolist(), None], np.where(keys[place] == labels, length[place], lengths.size))
 
 
 def _labels(criterion: Criterion, reader: Reader) -> _Labels:

@@ -35,7 +35,7 @@ from annotate.models import Label, Project, User
 from annotate.projects.write import set_member
 from judges.api.reports_serializers import Report
 from judges.models import AlignmentReport
-from judges.reports.evidence import full_evidence
+from judges.reports.evidence import fingerprint_of, full_evidence
 from judges.reports.reproduction import bundle, pack, reproduce
 from judges.reports.write import freeze_report
 from tests.conftest import ROOT
@@ -81,6 +81,8 @@ def test_evidence_comes_back_from_json_as_it_was(report: AlignmentReport) -> Non
     for name in ("judges", "earlier", "whole"):
         assert [asdict(one) for one in getattr(back, name)] == [asdict(one) for one in getattr(evidence, name)]
     assert (len(back.judges), len(back.earlier)) == (3, 1)
+    # From the database its columns are numbers, from the file they are lists.
+    assert fingerprint_of(back, {}) == fingerprint_of(evidence, {})
     with pytest.raises(ValueError, match="reads formats 2 and 3"):
         evidence_from_dict({"format": 1})
 

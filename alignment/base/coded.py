@@ -1,0 +1,91 @@
+"""Columns of many rows and few different values, as numbers."""
+
+from collections.abc import Callable, Iterator, Sequence
+from itertools import compress
+from typing import Any, TypeVar, overload
+
+import numpy as np
+
+from alignment.base.arrays import Array, Ints, renumbered
+
+Item_co = TypeVar("Item_co", covariant=True)
+Row = TypeVar("Row")
+
+_ROWS_AT_ONCE = 50_000
+
+
+class Coded(Sequence[Item_co]):
+    """``items``: the different values; ``codes``: of each row the place of its value among them. Reads like a list, in
+    four bytes a row.
+
+    >>> list(Coded(["ann", "bob"], np.array([1, 0, 1])))
+    ['bob', 'ann', 'bob']
+    """
+
+    __slots__ = ("codes", "items")
+    __hash__ = None  # type: ignore[assignment]  # as a list
+
+    def __init__(self, items: Sequence[Item_co], codes: Array) -> None:
+        self.items, self.codes = items, codes.astype(np.int32, copy=False)
+
+    def __len__(self) -> int:
+        return int(self.codes.size)
+
+    @overload
+    def __getitem__(self, place: int) -> Item_co: ...
+    @overload
+    def __getitem__(self, place: slice) -> "Coded[Item_co]": ...
+    def __getitem__(self, place: int | slice) -> "Item_co | Coded[Item_co]":
+        if isinstance(place, slice):
+            return Coded(self.items, self.codes[place])
+        return self.items[self.codes[place]]
+
+    def __iter__(self) -> Iterator[Item_co]:
+        for start in range(0, len(self), _ROWS_AT_ONCE):
+            yield from map(self.items.__getitem__, self.codes[start : start + _ROWS_AT_ONCE].tolist())
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Sequence) and list(self) == list(other)
+
+    def __repr__(self) -> str:
+        return f"Coded({list(self)!r})"
+
+    def by_appearance(self) -> "Coded[Item_co]":
+        """With the values that occur, in the order in which they do."""
+        steps = np.diff(self.codes, prepend=-1)
+        if int(steps.sum()) == len(self.items) and ((steps == 0) | (steps == 1)).all():
+            return self
+        used, place = renumbered(self.codes)
+        first = np.empty(used.size, np.int64)
+        # Of several rows the last one that is written stands: from the end, that is the first.
+        first[place[::-1]] = np.arange(place.size)[::-1]
+        order = np.argsort(first, kind="stable")
+        rank = np.empty_like(order)
+        rank[order] = np.arange(order.size)
+        return Coded([self.items[code] for code in used[order].tolist()], rank[place])
+
+
+def different(column: Sequence[Row]) -> Sequence[Row]:
+    """Its values, each once, by appearance."""
+    return column.by_appearance().items if isinstance(column, Coded) else list(dict.fromkeys(column))
+
+
+def array_of(column: Sequence[Row], of: Callable[[Row], Any], kind: Any) -> Array:
+    """What each row's value stands for."""
+    if isinstance(column, Coded):
+        return np.array(list(map(of, column.items)), dtype=kind)[column.codes]
+    return np.array(list(map(of, column)), dtype=kind)
+
+
+def taken(column: Sequence[Row], rows: Ints) -> Sequence[Row]:
+    """The rows at these places."""
+    if isinstance(column, Coded):
+        return Coded(column.items, column.codes[rows])
+    return [column[row] for row in rows.tolist()]
+
+
+def kept(column: Sequence[Row], rows: Sequence[bool]) -> Sequence[Row]:
+    """The rows of which it is true."""
+    if isinstance(column, Coded):
+        return Coded(column.items, column.codes[np.array(rows, dtype=np.bool_)])
+    return list(compress(column, rows))
