@@ -71,9 +71,10 @@ def different(column: Sequence[Row]) -> Sequence[Row]:
 
 
 def array_of(column: Sequence[Row], of: Callable[[Row], Any], kind: Any) -> Array:
-    """What each row's value stands for."""
+    """What each row's value stands for; it is asked of values that occur."""
     if isinstance(column, Coded):
-        return np.array(list(map(of, column.items)), dtype=kind)[column.codes]
+        used, place = renumbered(column.codes)
+        return np.array([of(column.items[code]) for code in used.tolist()], dtype=kind)[place]
     return np.array(list(map(of, column)), dtype=kind)
 
 
