@@ -195,7 +195,7 @@ class SampleView(ProjectAPIView):
 class AbstentionView(ProjectAPIView):
     actions = {"PUT": "claims.change"}
 
-    @answers(shapes.Sample, takes=shapes.Abstention)
+    @answers(shapes.Sample, takes=shapes.Abstention, conflict=True)
     def put(self, request: Request, data: dict[str, Any], slug: str, sample_id: int) -> Sample:
         """Says whether the answer abstains: only says that it has no answer.
 

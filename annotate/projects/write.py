@@ -79,7 +79,7 @@ def change_project(
     """Changes what differs; what is None stays as it is. Other guidelines are their next version."""
     wanted: dict[str, Any] = {"name": _name(name)}
     for option, value in zip(PROJECT_OPTIONS, (show_names, show_judges, teach), strict=True):
-        if value not in (None, True, False):
+        if not isinstance(value, bool | None):  # 0 is not false: it would come back as it came
             raise Invalid("bad_option", _("%(option)s: must be true or false.") % {"option": option})
         wanted |= {} if value is None else {option: value}
     with transaction.atomic():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from datetime import timedelta
 from typing import Any
 
@@ -99,6 +100,16 @@ def test_every_operation_names_the_error_reply(schema: dict[str, Any]) -> None:
         assert {"401", "403", "404"} <= set(operation["responses"]), name
         asks = "requestBody" in operation or any(one["in"] == "query" for one in operation.get("parameters", []))
         assert asks <= ("422" in operation["responses"]), name
+
+
+def test_a_status_that_a_description_names_is_among_the_replies(schema: dict[str, Any]) -> None:
+    missing = [
+        (name, status)
+        for name, operation in operations(schema)
+        for status in re.findall(r"\b(4\d\d)\b", operation["description"])
+        if status not in operation["responses"]
+    ]
+    assert not missing
 
 
 def test_an_import_that_fails_may_have_read_no_file(schema: dict[str, Any]) -> None:

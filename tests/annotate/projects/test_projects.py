@@ -6,7 +6,7 @@ import pytest
 
 from annotate.core.errors import Conflict, Invalid
 from annotate.models import Criterion, Membership, Project, Rater, User
-from annotate.projects.write import change_project, create_project, remove_member, set_member
+from annotate.projects.write import PROJECT_OPTIONS, change_project, create_project, remove_member, set_member
 from tests.annotate.factories import World, finish, make_sample
 
 
@@ -52,6 +52,9 @@ def test_changing_name_and_guidelines(world: World) -> None:
     assert (world.project.name, world.project.guidelines) == ("New name", " *kept*\n")
     with pytest.raises(Invalid, match="name"):
         change_project(project=world.project, name=" ", guidelines="")
+    for option in PROJECT_OPTIONS:
+        with pytest.raises(Invalid, match=option):
+            change_project(project=world.project, name="N", **{option: 0})
 
 
 # Members
