@@ -1,4 +1,4 @@
-"""User names and addresses of deleted accounts, of which only digests are kept (decision 67)."""
+"""User names and addresses of deleted accounts, of which only keyed digests are kept (decision 67)."""
 
 from __future__ import annotations
 

@@ -4,8 +4,11 @@ Connect provider, its second factor; how many wrong passwords were tried for it 
 import hashlib
 
 from django.contrib.postgres.fields import ArrayField
+from django.core.signing import Signer
 from django.db import models
 from knox.models import AbstractAuthToken
+
+_FORMER = "annotate.former_names"
 
 
 class Scope(models.TextChoices):
@@ -113,12 +116,13 @@ class Attempts(models.Model):
 class DeletedAccount(models.Model):
     """An account whose person is gone: what they said stays, under the pseudonym that is its user name now.
 
-    former: digests of its user name and address of before. The name isn't given again, and where texts that can't
-    change have one of them, pages show the pseudonym (annotate.core.former_names).
+    former: keyed digests of its user name and address of before. The name isn't given again, and where texts that
+    can't change have one of them, pages show the pseudonym (annotate.core.former_names).
     """
 
     user = models.OneToOneField("annotate.User", on_delete=models.PROTECT, related_name="deleted_account")
-    former = ArrayField(models.CharField(max_length=64))
+    # As long as a digest is: an unkeyed one, as versions before wrote, doesn't fit.
+    former = ArrayField(models.CharField(max_length=43))
     deleted_at = models.DateTimeField(auto_now_add=True)
 
     def __str__(self) -> str:
@@ -126,5 +130,6 @@ class DeletedAccount(models.Model):
 
     @staticmethod
     def digest(name: str) -> str:
-        """It guards no secret: the name stands in entries of the trail, and is found there by this."""
-        return hashlib.sha256(name.encode()).hexdigest()
+        """Who has the database and a list of addresses, and not SECRET_KEY, finds nobody in it. Of a SHA-256 of the
+        name, which is all that rows from before it was keyed had (migration 0042)."""
+        return Signer(salt=_FORMER).signature(hashlib.sha256(name.encode()).hexdigest())

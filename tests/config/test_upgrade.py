@@ -14,6 +14,7 @@ the small demo (`DEMO=small`) at commit 3c0e23a.
 from __future__ import annotations
 
 import gzip
+import hashlib
 import importlib
 import json
 import lzma
@@ -31,7 +32,7 @@ from urllib.parse import urldefrag, urljoin
 import pytest
 from django.contrib.contenttypes.models import ContentType
 from django.core.management import CommandError, call_command
-from django.db import connection
+from django.db import DataError, connection
 from django.db.migrations.loader import MigrationLoader
 from django.db.migrations.recorder import MigrationRecorder
 from django.test import Client
@@ -39,7 +40,8 @@ from django.urls import resolve
 from django.utils import translation
 from knox.crypto import hash_token
 
-from annotate.models import ApiToken, Criterion, Sample
+from annotate.core.former_names import present_names
+from annotate.models import ApiToken, Criterion, DeletedAccount, Sample
 from config import embedded
 from frontend.reports.in_words import in_words, plot_in_words
 from judges.models import AlignmentReport
@@ -221,6 +223,27 @@ def test_tokens_of_before_go_on(before: None) -> None:
     reply = Client().get("/api/me/", headers={"Authorization": f"Token {token}"})
     assert (reply.status_code, reply.json()["username"]) == (200, "alma")
     assert ApiToken.objects.get().scopes == ["admin"]
+
+
+def test_names_of_deleted_accounts_are_keyed_and_still_found(before: None) -> None:
+    call_command("migrate", "annotate", "0041", verbosity=0)
+    plain = [hashlib.sha256(name.encode()).hexdigest() for name in ("gone", "gone@example.org")]
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "INSERT INTO annotate_deletedaccount (user_id, former, deleted_at)"
+            " SELECT id, %s, now() FROM annotate_user WHERE username = 'ida'",
+            [plain],
+        )
+    # Twice: an upgrade that was interrupted between its migrations, and one that was taken back.
+    for target in ("0042", "0041", "0043"):
+        call_command("migrate", "annotate", target, verbosity=0)
+    call_command("migrate", verbosity=0)
+    former = DeletedAccount.objects.get().former
+    assert former == sorted(map(DeletedAccount.digest, ("gone", "gone@example.org")))
+    assert not {*former} & {*plain}
+    assert present_names(["gone", "Gone@example.org", "here"]) == {"gone": "ida", "Gone@example.org": "ida"}
+    with pytest.raises(DataError), connection.cursor() as cursor:  # as a process of the version before would write
+        cursor.execute("UPDATE annotate_deletedaccount SET former = %s::varchar(64)[]", [plain])
 
 
 def test_guidelines_of_before_are_version_1_and_stamped_where_there_was_no_other(before: None) -> None:

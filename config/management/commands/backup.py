@@ -34,7 +34,8 @@ class Command(OneLineCommand):
 
 
 _NOT_IN_IT = """Not in it; keep these elsewhere:
-- SECRET_KEY ({secret_key}): without it authenticator apps are not accepted, only recovery codes.
+- SECRET_KEY ({secret_key}): without it authenticator apps are not accepted, only recovery codes,
+  and the names of deleted accounts are not recognised.
 - JUDGE_SECRET_KEYS, or where that is not set SECRET_KEY: without them the keys that are stored with endpoints
   can't be read, and are entered again (now: {stored}).
 - The environment, or the file .env: all other settings, and the keys that endpoints name (now: {named}).

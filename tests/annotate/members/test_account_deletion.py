@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+import hashlib
 import io
 import json
 from typing import Any
@@ -181,6 +183,19 @@ def test_the_name_is_not_given_again(world: World, batch: Batch) -> None:
         User(username="ann", password="x").full_clean()
     with pytest.raises(CommandError, match="already exists"):
         call_command("add_member", "desk", "ann", "--role", "annotator", "--create")
+
+
+def test_digests_of_names_take_the_key(world: World, settings: Any) -> None:
+    delete(world.ann)
+    (deleted,) = DeletedAccount.objects.all()
+    names = ("ann", "ann@example.org")
+    assert deleted.former == sorted(map(DeletedAccount.digest, names))
+    assert User(username="ann").has_former_name()
+    plain = [hashlib.sha256(name.encode()).digest() for name in names]
+    spelt = {text for one in plain for text in (one.hex(), base64.urlsafe_b64encode(one).decode().rstrip("="))}
+    assert not spelt & {*deleted.former}
+    settings.SECRET_KEY = "another one, of another installation"
+    assert not User(username="ann").has_former_name()
 
 
 def test_a_file_of_before_names_the_same_rater(world: World, batch: Batch) -> None:
