@@ -41,7 +41,8 @@ class NotLetIn(Refusal):
 
 @dataclass(frozen=True)
 class _Visitor:
-    """The claims about a person, as far as they can be used; "" for what they do not say."""
+    """The claims about a person, as far as they can be used; "" for what they do not say. groups: None where the
+    provider only says whom to ask for them."""
 
     issuer: str
     subject: str
@@ -49,7 +50,7 @@ class _Visitor:
     is_verified: bool
     username: str
     name: str
-    groups: frozenset[str]
+    groups: frozenset[str] | None
 
 
 def sign_in(claims: Mapping[str, Any], *, may_create: bool) -> User:
@@ -62,8 +63,15 @@ def sign_in(claims: Mapping[str, Any], *, may_create: bool) -> User:
         identity = known.first() or _identity_of(visitor, may_create)
         if not identity.user.is_active:
             raise _deactivated()
-        _give_flags(identity, visitor.groups)
-        _give_roles(identity, visitor.groups)
+        if visitor.groups is None:
+            _log.warning(
+                "%s named no groups of account %s, only where to ask for them (_claim_names): its roles stay",
+                visitor.issuer,
+                identity.user.pk,
+            )
+        else:
+            _give_flags(identity, visitor.groups)
+            _give_roles(identity, visitor.groups)
         identity.save()
     return identity.user
 
@@ -77,7 +85,6 @@ def _visitor(claims: Mapping[str, Any]) -> _Visitor:
         validate_email(email)
     except ValidationError:
         email = ""
-    groups = claims.get(settings.OIDC_GROUPS_CLAIM)
     return _Visitor(
         issuer=settings.OIDC_ISSUER,
         subject=subject,
@@ -85,8 +92,18 @@ def _visitor(claims: Mapping[str, Any]) -> _Visitor:
         is_verified=claims.get("email_verified") is True,
         username=_text(claims, "preferred_username", 255) or email.partition("@")[0],
         name=_text(claims, "name", 150),
-        groups=frozenset(one for one in (groups if isinstance(groups, list) else [groups]) if isinstance(one, str)),
+        groups=_groups(claims),
     )
+
+
+def _groups(claims: Mapping[str, Any]) -> frozenset[str] | None:
+    """Without the claim there are none, unless it is a distributed one (OpenID Connect Core 5.6.2), as Entra ID makes
+    of more groups than a token holds."""
+    name, elsewhere = settings.OIDC_GROUPS_CLAIM, claims.get("_claim_names")
+    if name not in claims and isinstance(elsewhere, dict) and name in elsewhere:
+        return None
+    groups = claims.get(name)
+    return frozenset(one for one in (groups if isinstance(groups, list) else [groups]) if isinstance(one, str))
 
 
 def _text(claims: Mapping[str, Any], name: str, most: int) -> str:

@@ -111,6 +111,27 @@ def test_groups_that_are_no_list(provider: Provider, settings: Any, said: Any) -
     assert User.objects.get(username="noor").is_superuser == (said in ("ops", ["ops", 7, None]))
 
 
+def test_groups_that_are_told_elsewhere_change_nothing(
+    provider: Provider, groups: Any, project: Project, caplog: pytest.LogCaptureFixture
+) -> None:
+    user = groups("ops", "leads")
+    before = Identity.objects.values().get()
+    elsewhere = {"groups": "src1"}, {"src1": {"endpoint": "https://graph.example/v1.0/me/getMemberObjects"}}
+    provider.know("n-6", **NOOR, _claim_names=elsewhere[0], _claim_sources=elsewhere[1])
+    assert sign_in(provider, "n-6").url == "/"
+    user.refresh_from_db()
+    assert (user.is_superuser, user.is_staff, role(user)) == (True, True, "reviewer")
+    assert Identity.objects.values().get() == before
+    (said,) = [record for record in caplog.records if record.name == "annotate.members.single_sign_on"]
+    assert (said.levelname, f"account {user.pk}" in said.getMessage()) == ("WARNING", True)
+    assert not [one for one in ("n-6", *NOOR.values()) if str(one) in said.getMessage()]
+    # Of other claims that are elsewhere nothing follows.
+    provider.know("n-6", **NOOR, _claim_names={"address": "src1"})
+    sign_in(provider, "n-6")
+    user.refresh_from_db()
+    assert (user.is_superuser, role(user)) == (False, None)
+
+
 def test_an_account_of_the_provider_gets_no_password(provider: Provider, groups: Any, project: Project) -> None:
     alice = User.objects.get(username="alice")
     user = groups("qa")
