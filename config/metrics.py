@@ -18,17 +18,20 @@ from typing import Any
 
 from django.conf import settings
 from django.db import Error
-from django.db.models import Count
+from django.db.models import Count, Min
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
+from django.utils import timezone
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
+from annotate.core.job_state import UNDER_WAY
 from annotate.files.import_queue import TO_DO
-from annotate.models import ImportJob
+from annotate.models import ImportJob, Job
+from annotate.models.job import JobKind, JobStatus
 from annotate.tasks.labelling import labels_saved, task_submitted
 from config import env
-from config.health import database_answers, redis_answers
+from config.health import database_answers, files_answer, redis_answers
 from judges.models import Run, RunState
 from systems.models import TargetRun
 
@@ -122,10 +125,11 @@ class _Now:
         has_database = database_answers()
         up.add_metric(["database"], has_database)
         up.add_metric(["redis"], redis_answers())
+        up.add_metric(["files"], files_answer())
         yield up
         if has_database:
             try:
-                yield _jobs()
+                yield from _jobs()
             except Error:
                 pass  # it went away in between
         if memory := _memory():
@@ -134,18 +138,30 @@ class _Now:
             )
 
 
-def _jobs() -> Metric:
+def _jobs() -> Iterator[Metric]:
     jobs = GaugeMetricFamily("touchstone_jobs", "Background jobs that are not done.", labels=["kind", "state"])
+    oldest = GaugeMetricFamily(
+        "touchstone_oldest_waiting_job_seconds",
+        "Since the oldest job that waits was created; 0 while none does.",
+        labels=["kind"],
+    )
+    now = timezone.now()
     for kind, found, field, states in (
-        ("import", ImportJob.objects, "status", TO_DO),
-        ("judge_run", Run.objects, "state", _OPEN),
-        ("target_run", TargetRun.objects, "state", _OPEN),
+        ("import", ImportJob.objects.all(), "status", TO_DO),
+        *((kind, Job.objects.filter(kind=kind), "status", UNDER_WAY) for kind in JobKind.values),
+        ("judge_run", Run.objects.all(), "state", _OPEN),
+        ("target_run", TargetRun.objects.all(), "state", _OPEN),
     ):
         open_jobs = found.filter(**{f"{field}__in": states}).order_by()
-        counts = dict(open_jobs.values_list(field).annotate(Count("pk")))
+        rows = open_jobs.values_list(field).annotate(Count("pk"), Min("created_at"))
+        by_state = {state: (count, first) for state, count, first in rows}
         for state in states:
-            jobs.add_metric([kind, state], counts.get(state, 0))
-    return jobs
+            count, first = by_state.get(state, (0, now))
+            jobs.add_metric([kind, state], count)
+            # Runs have no such state: they are running from the start.
+            if state == JobStatus.WAITING:
+                oldest.add_metric([kind], max(0.0, (now - first).total_seconds()))
+    yield from (jobs, oldest)
 
 
 def _memory() -> int:

@@ -40,6 +40,12 @@ class Job(models.Model):
     finished_at = models.DateTimeField(null=True, blank=True)
 
     class Meta:
+        indexes = [
+            # Readers: what looks for lost ones, and metrics. Few, however many there were.
+            models.Index(
+                fields=["kind", "created_at"], condition=Q(status__in=("waiting", "running")), name="job_to_do"
+            ),
+        ]
         constraints = [
             models.CheckConstraint(condition=Q(kind__in=JobKind.values), name="job_kind_known"),
             models.CheckConstraint(condition=Q(status__in=JobStatus.values), name="job_status_known"),

@@ -7,6 +7,7 @@ import urllib.error
 import urllib.request
 import uuid
 from collections.abc import Iterator
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ import pytest
 from django.test import Client
 from prometheus_client.parser import text_string_to_metric_families
 
-from annotate.models import ImportJob
+from annotate.models import ImportJob, Job
 from annotate.projects.accounts import make_token
 from config.supervisor import WEB
 from tests.annotate.factories import World, make_sample, make_world
@@ -66,6 +67,10 @@ def test_what_two_processes_answered_adds_up(app: LiveApp, world: World, tmp_pat
     make_sample(world.project)
     task = world.batch(annotators=[world.ann], overlap=1).tasks.get()
     ImportJob.objects.create(project=world.project, kind="samples", file_name="x.jsonl", status="waiting")
+    report = Job.objects.create(project=world.project, kind="report", asked={}, created_by=world.alice)
+    Job.objects.filter(pk=report.pk).update(created_at=report.created_at - timedelta(hours=1))
+    Job.objects.create(project=world.project, kind="report", asked={}, created_by=world.alice, status="done")
+    Job.objects.create(project=world.project, kind="release", asked={}, created_by=world.alice, status="running")
     _stored, token_of_ann = make_token(actor=world.ann, scopes=["read", "label"])
     token = {"Authorization": f"Token {token_of_ann}"}
     (folder,) = tmp_path.glob("touchstone-metrics-*")
@@ -99,6 +104,13 @@ def test_what_two_processes_answered_adds_up(app: LiveApp, world: World, tmp_pat
         assert figure(found, "tasks_submitted_total") == 1
         assert figure(found, "jobs", kind="import", state="waiting") == 1
         assert figure(found, "jobs", kind="judge_run", state="running") == 0
+        assert [figure(found, "jobs", kind="report", state=one) for one in ("waiting", "running")] == [1, 0]
+        assert [figure(found, "jobs", kind="release", state=one) for one in ("waiting", "running")] == [0, 1]
+        assert figure(found, "jobs", kind="report", state="done") is None
+        assert (figure(found, "oldest_waiting_job_seconds", kind="report") or 0) >= 3600
+        assert 0 < (figure(found, "oldest_waiting_job_seconds", kind="import") or 0) < 3600
+        assert figure(found, "oldest_waiting_job_seconds", kind="release") == 0
+        assert figure(found, "up", service="files") == 1
         assert figure(found, "up", service="database") == figure(found, "up", service="redis") == 1
         assert (figure(found, "web_memory_bytes") or 0) > 30e6
         for private in (world.project.slug, world.ann.username, "/metrics", "/readyz", "xxx"):
