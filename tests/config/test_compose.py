@@ -68,6 +68,27 @@ def test_there_are_no_default_secrets(root: Path) -> None:
         assert all(use.startswith(":?") for use in uses), name
 
 
+def test_the_readme_writes_the_secrets_once(root: Path, tmp_path: Path) -> None:
+    """Its command, twice: a second time must not change what the database and the stored keys depend on."""
+    text = (root / "README.md").read_text()
+    (command,) = re.findall(
+        r"^```\n(\[ -e \.env \].*?)^docker compose up --detach --build$", text, re.MULTILINE | re.DOTALL
+    )
+    written = []
+    for _ in range(2):
+        subprocess.run(["sh", "-euc", command], cwd=tmp_path, check=True)
+        written.append((tmp_path / ".env").read_text())
+    assert written[0] == written[1]
+    assert (tmp_path / ".env").stat().st_mode & 0o777 == 0o600
+    values = dict(line.split("=", 1) for line in written[0].splitlines())
+    needed = re.findall(r"\$\{(\w+):\?", (root / "docker-compose.yml").read_text())
+    assert set(values) == set(needed)
+    assert len(values["SECRET_KEY"]) >= 50
+    assert re.fullmatch(r"[0-9a-f]{48}", values["POSTGRES_PASSWORD"])
+    # Not read as a variable by compose.
+    assert "$" not in written[0]
+
+
 def test_every_variable_is_a_setting(compose: dict[str, Any], root: Path) -> None:
     documented = set(re.findall(r"^\| `([A-Z0-9_]+)` \|", (root / "docs" / "settings.md").read_text(), re.MULTILINE))
     for name in ("migrate", "web", "worker"):
