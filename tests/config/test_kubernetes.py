@@ -50,6 +50,23 @@ def test_nothing_begins_on_tables_of_another_version(pods: dict[str, Any]) -> No
         assert checks == ([] if "migrate" in name else [["python", "manage.py", "migrate", "--check"]]), name
 
 
+def test_no_two_versions_run_at_once(items: dict[str, Any], root: Path) -> None:
+    """What an old process writes after a migration has no place in the chain of the audit log. The procedure stops all
+    of them: a rolling update would not, and Recreate alone does not wait for the Job."""
+    deployments = {item["metadata"]["name"]: item["spec"] for item in items.values() if item["kind"] == "Deployment"}
+    assert list(deployments) == ["touchstone-web", "touchstone-worker", "touchstone-importer"]
+    assert all(spec["strategy"] == {"type": "Recreate"} for spec in deployments.values())
+    upgrading = (root / "docs" / "operations.md").read_text().partition("\n## Upgrading\n")[2].partition("\n## ")[0]
+    (scaled,) = re.findall(r"^kubectl scale --replicas 0 (.*)$", upgrading, re.MULTILINE)
+    assert scaled.split() == [f"deployment/{name}" for name in deployments]
+    (waited,) = re.findall(r"part in \((.*?)\)", upgrading)
+    assert waited.split(",") == [spec["selector"]["matchLabels"]["part"] for spec in deployments.values()]
+    (job,) = re.findall(r"^kubectl delete job (\S+)$", upgrading, re.MULTILINE)
+    assert f"Job {job}" in items
+    (stopped,) = re.findall(r"^docker compose stop (.*)$", upgrading, re.MULTILINE)
+    assert stopped.split() == waited.split(",")
+
+
 def test_no_container_runs_as_root_or_writes_where_it_needs_not(pods: dict[str, Any]) -> None:
     for name, pod in pods.items():
         assert (pod["securityContext"]["runAsNonRoot"], pod["securityContext"]["runAsUser"]) == (True, 10001), name
