@@ -91,10 +91,36 @@ def test_the_readme_writes_the_secrets_once(root: Path, tmp_path: Path) -> None:
 
 def test_every_variable_is_a_setting(compose: dict[str, Any], root: Path) -> None:
     documented = set(re.findall(r"^\| `([A-Z0-9_]+)` \|", (root / "docs" / "settings.md").read_text(), re.MULTILINE))
-    for name in ("migrate", "web", "worker"):
+    for name in ("migrate", "web", "worker", "importer"):
         assert set(compose["services"][name]["environment"]) <= documented
     interpolated = set(re.findall(r"\$\{([A-Z0-9_]+)", (root / "docker-compose.yml").read_text()))
     assert interpolated - documented == {"POSTGRES_PASSWORD"}
+
+
+# Settings that .env does not decide, and what does.
+DECIDED_ELSEWHERE = {
+    **dict.fromkeys(["DATA_DIR", "STATIC_ROOT", "WEB_HEARTBEAT_DIR", "HOST"], "the image"),
+    **dict.fromkeys(["TOUCHSTONE_ENV", "DATABASE_URL", "REDIS_URL"], "this file, with its own PostgreSQL and Redis"),
+    "DATABASE_POOLED": "nothing: there is no pooler in this file, and only web may use one",
+    **dict.fromkeys(["EMBEDDED_LINGER_SECONDS", "DEMO"], "make run alone"),
+    "DEBUG": "nothing: production refuses it",
+    **dict.fromkeys(["PYTHON", "CHROMIUM"], "development alone"),
+}
+# What is read while building or starting, not inside a container.
+READ_BY_COMPOSE = {"WITH", "PORT", "WORKER_CONCURRENCY"}
+
+
+def test_every_setting_of_production_is_passed_on(compose: dict[str, Any], root: Path) -> None:
+    """One that is not named under `environment` would be dropped without a word."""
+    documented = set(re.findall(r"^\| `([A-Z0-9_]+)` \|", (root / "docs" / "settings.md").read_text(), re.MULTILINE))
+    for name in ("migrate", "web", "worker", "importer"):
+        given = compose["services"][name]["environment"]
+        passed = {variable for variable, value in given.items() if f"${{{variable}:" in str(value)}
+        # The folder that it names is mounted.
+        passed.add("JUDGE_MODELS_DIR")
+        assert documented - passed - READ_BY_COMPOSE == set(DECIDED_ELSEWHERE), name
+    text = (root / "docker-compose.yml").read_text()
+    assert all(f"${{{variable}:-" in text for variable in (*READ_BY_COMPOSE, "JUDGE_MODELS_DIR"))
 
 
 def test_only_web_is_published_and_only_to_this_machine(compose: dict[str, Any]) -> None:

@@ -39,7 +39,7 @@ def test_it_runs_what_compose_runs(pods: dict[str, Any], root: Path) -> None:
         assert container["name"] == part
         command = services[part].get("command")
         if command is not None:
-            assert container["command"] == [re.sub(r"\$\{\w+:-(\w+)\}", r"\1", word) for word in command]
+            assert container["command"] == [re.sub(r"\$\{(\w+):-\w+\}", r"$(\1)", word) for word in command]
     web = pods["Deployment touchstone-web"]["containers"][0]
     assert f"CMD {str(web['command']).replace(chr(39), chr(34))}" in (root / "Dockerfile").read_text().splitlines()
 
@@ -89,3 +89,16 @@ def test_every_setting_is_documented_and_none_is_secret(items: dict[str, Any], r
     settings = set(items["ConfigMap touchstone"]["data"])
     assert settings <= documented
     assert not settings & {"SECRET_KEY", "DATABASE_URL", "REDIS_URL", "S3_ACCESS_KEY_ID", "S3_SECRET_ACCESS_KEY"}
+
+
+def test_no_setting_is_dropped(pods: dict[str, Any], items: dict[str, Any]) -> None:
+    """Every container has the whole ConfigMap and Secret; what a command takes as an argument is in the ConfigMap."""
+    for name, pod in pods.items():
+        for container in (*pod["containers"], *pod.get("initContainers", [])):
+            assert container["envFrom"] == [
+                {"configMapRef": {"name": "touchstone"}},
+                {"secretRef": {"name": "touchstone"}},
+            ], name
+            arguments = set(re.findall(r"\$\((\w+)\)", " ".join(container["command"])))
+            assert arguments <= set(items["ConfigMap touchstone"]["data"]), name
+    assert "$(WORKER_CONCURRENCY)" in pods["Deployment touchstone-worker"]["containers"][0]["command"]
