@@ -24,6 +24,9 @@ from config.embedded import ensure_services
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 
+# How often the worker's main process says that it lives.
+ALIVE_SECONDS = 5.0
+
 _log = logging.getLogger(__name__)
 
 
@@ -64,7 +67,7 @@ def hold_services(**_: Any) -> None:
     refuse_pooler("the worker")
     try_out_storage()
     app.services = ensure_services()  # for the life of the process: what is not referenced is given up
-    broker.use()
+    broker.use(broker.Alive(settings.DATA_DIR / "worker.alive"))
 
 
 @worker_before_create_process.connect
@@ -105,6 +108,9 @@ class Look(bootsteps.StartStopStep):
     requires = ("celery.worker.consumer.tasks:Tasks",)
 
     def start(self, parent: Any) -> None:
+        from config.broker import Transport
+
+        parent.timer.call_repeatedly(ALIVE_SECONDS, Transport.alive.touch)
         for task, seconds in (
             ("judges.tasks.look_for_runs", settings.RUNS_LOOK_SECONDS),
             ("systems.tasks.look_for_runs", settings.RUNS_LOOK_SECONDS),

@@ -327,6 +327,8 @@ def _broker_url(redis_url: str) -> str:
 
 CELERY_BROKER_URL = _broker_url(REDIS_URL)
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
+# For as long as it takes: after Celery's 100 attempts a worker would end in the middle of runs, which need no Redis.
+CELERY_BROKER_CONNECTION_MAX_RETRIES = None
 # An unacknowledged message comes back after this long: longer than any task takes, or it runs twice at once.
 CELERY_BROKER_TRANSPORT_OPTIONS = {
     "visibility_timeout": env.number("CELERY_VISIBILITY_TIMEOUT", 900, low=10, high=86_400),

@@ -36,6 +36,14 @@ def test_all_that_stays_up_is_watched(compose: dict[str, Any]) -> None:
             assert service["restart"] == "unless-stopped", name
 
 
+def test_no_probe_needs_redis(compose: dict[str, Any], root: Path) -> None:
+    """Whoever is restarted because Redis is away loses what goes on without it."""
+    for name, minutes, module in (("worker", 2, "celery"), ("importer", 1, "importer")):
+        check = f'test -n "$(find /data/{name}.alive -mmin -{minutes})"'
+        assert compose["services"][name]["healthcheck"]["test"] == ["CMD-SHELL", check.replace("$", "$$")]
+        assert f'DATA_DIR / "{name}.alive"' in (root / "config" / f"{module}.py").read_text()
+
+
 def test_web_and_worker_wait_for_the_migration(compose: dict[str, Any]) -> None:
     needed = {"migrate": "service_completed_successfully", "postgres": "service_healthy"}
     # The importer needs no Redis.

@@ -84,6 +84,14 @@ def test_all_that_stays_up_is_watched_and_has_bounds(pods: dict[str, Any]) -> No
         assert ("livenessProbe" in container) == name.startswith("Deployment"), name
 
 
+def test_it_is_watched_as_in_compose(pods: dict[str, Any], root: Path) -> None:
+    services = yaml.safe_load((root / "docker-compose.yml").read_text())["services"]
+    for part in ("worker", "importer"):
+        (container,) = pods[f"Deployment touchstone-{part}"]["containers"]
+        check = services[part]["healthcheck"]["test"][1].replace("$$", "$")
+        assert container["livenessProbe"]["exec"]["command"] == ["sh", "-c", check]
+
+
 def test_every_setting_is_documented_and_none_is_secret(items: dict[str, Any], root: Path) -> None:
     documented = set(re.findall(r"^\| `([A-Z0-9_]+)` \|", (root / "docs" / "settings.md").read_text(), re.MULTILINE))
     settings = set(items["ConfigMap touchstone"]["data"])
