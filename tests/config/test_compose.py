@@ -136,6 +136,19 @@ def test_only_web_is_published_and_only_to_this_machine(compose: dict[str, Any])
     assert published == {"web": ["127.0.0.1:${PORT:-8000}:8000"]}
 
 
+def test_no_service_gains_privileges_or_writes_where_it_needs_not(compose: dict[str, Any]) -> None:
+    for name, service in compose["services"].items():
+        assert service["read_only"] is True, name
+        assert service["security_opt"] == ["no-new-privileges:true"], name
+        # As whom each image says: ours as touchstone.
+        assert not {"user", "privileged", "cap_add", "network_mode", "pid"} & set(service), name
+        if name not in ("postgres", "redis"):  # which start as root to take over their volumes
+            assert service["cap_drop"] == ["ALL"], name
+            assert service["tmpfs"] == ["/tmp"], name
+            assert next(volume.split(":")[1] for volume in service["volumes"]) == "/data", name
+            assert all(volume.endswith((":/data", ":ro")) for volume in service["volumes"]), name
+
+
 def test_the_image_does_not_run_as_root(dockerfile: str) -> None:
     users = re.findall(r"^USER (\S+)$", dockerfile, re.MULTILINE)
     assert users == ["touchstone"]
