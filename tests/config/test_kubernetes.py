@@ -7,6 +7,7 @@ from typing import Any
 import kubernetes_validate
 import pytest
 import yaml
+from django.conf import settings
 
 
 @pytest.fixture
@@ -110,3 +111,18 @@ def test_no_setting_is_dropped(pods: dict[str, Any], items: dict[str, Any]) -> N
             arguments = set(re.findall(r"\$\((\w+)\)", " ".join(container["command"])))
             assert arguments <= set(items["ConfigMap touchstone"]["data"]), name
     assert "$(WORKER_CONCURRENCY)" in pods["Deployment touchstone-worker"]["containers"][0]["command"]
+
+
+def test_proxies_let_the_largest_file_through(items: dict[str, Any], root: Path) -> None:
+    """The example for nginx and the Ingress, whose own default is 1 MiB, and not after gunicorn has given up."""
+    text = (root / "docs" / "operations.md").read_text()
+    annotations = items["Ingress touchstone"]["metadata"]["annotations"]
+    ingress = {name.rpartition("/")[2].replace("-", "_"): value for name, value in annotations.items()}
+    (body,) = re.findall(r"client_max_body_size (\d+m);", text)
+    assert ingress["proxy_body_size"] == body
+    assert int(body.removesuffix("m")) * 2**20 > settings.IMPORT_MAX_FILE_BYTES
+    (timeout,) = re.findall(r"^timeout = (\d+)$", (root / "config" / "gunicorn_conf.py").read_text(), re.MULTILINE)
+    for name in ("proxy_read_timeout", "proxy_send_timeout"):
+        assert f"{name} {ingress[name]}s;" in text
+        assert int(ingress[name]) > int(timeout)
+    assert f"proxy_request_buffering {ingress['proxy_request_buffering']};" in text
