@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from typing import Any
 
 import pytest
+from django.core.files.storage import default_storage
 from django.db import connection
 
 from annotate.models import Project, User
@@ -15,9 +17,20 @@ from judges.models import Endpoint
 from tests.hostile.outside import Outside, P
 from tests.processes import LiveApp
 
-# They remember when somebody was here, count wrong passwords, and keep a file that failed for seven days.
 TRAIL = ("annotate_auditentry", "annotate_auditchain")  # tells of imports that failed
-_MAY_CHANGE = {"django_session", "annotate_apitoken", "annotate_attempts", "annotate_importjob"}
+# Counts wrong passwords, tokens and invitations.
+_MAY_CHANGE = {"annotate_attempts"}
+# What is compared of a table of which something has to change; of all others, whole rows.
+_COMPARED = {
+    # An old one gets another end when it is used, and what it remembers of a page.
+    "django_session": "SELECT session_key FROM django_session",
+    # Each is used.
+    "annotate_apitoken": "SELECT to_jsonb(token) - 'last_used' FROM annotate_apitoken token",
+    # One that failed is kept for seven days, and the trail, which is compared, tells of it.
+    "annotate_importjob": "SELECT job FROM annotate_importjob job WHERE status <> 'failed'",
+}
+# Other tests store in the same folder at the same time, so: what rows of this database name.
+_FILES = "stored files"
 
 SAMPLE = {
     "id": "kb-001",
@@ -50,7 +63,7 @@ EXPERIMENT = {
 
 @pytest.fixture(scope="module")
 def outside(standing_app: LiveApp) -> Outside:
-    _last.clear()
+    forget()
     outside = Outside(standing_app.port)
     outside.names["csrf"] = outside.ask("GET /login/").cookie("csrf")
     for name in ("alma", "ana"):
@@ -80,6 +93,8 @@ def outside(standing_app: LiveApp) -> Outside:
     batch = {"name": "B", "criteria": ["support"], "annotators": ["ana"], "overlap": 1}
     done(f"POST {P}/batches/", {**batch, "selection": {"method": "list", "samples": ["kb-001"]}})
     done(f"POST {P}/batches/1/open/", {})
+    # Has a file that stays.
+    done(f"POST {P}/releases/", {"format": "jsonl", "filters": {"include_disputed": True}})
     Endpoint.objects.create(project=Project.objects.get(slug="demo"), name="lab", base_url="https://example.org/v1")
     outside.names |= {
         "sample": str(outside.get(f"{P}/samples/?search=kb-001")["results"][0]["pk"]),
@@ -91,15 +106,46 @@ def outside(standing_app: LiveApp) -> Outside:
 
 
 def tables() -> dict[str, str]:
-    """A hash of the rows of each table."""
+    """A hash of what is compared of each table, and of the stored files: which there are, and their bytes."""
     names = [name for name in connection.introspection.table_names() if name not in _MAY_CHANGE]
     hashed = "md5(coalesce(string_agg(t::text, '\n' ORDER BY t::text), ''))"
     with connection.cursor() as cursor:
-        cursor.execute(" UNION ALL ".join(f"SELECT '{name}', {hashed} FROM \"{name}\" t" for name in names))
-        return dict(cursor.fetchall())
+        compared = {name: _COMPARED.get(name, f'SELECT * FROM "{name}"') for name in names}
+        asked = [f"SELECT '{name}', {hashed} FROM ({rows}) t" for name, rows in compared.items()]
+        cursor.execute(" UNION ALL ".join(asked))
+        return {**dict(cursor.fetchall()), _FILES: _files()}
+
+
+def _files() -> str:
+    """But those of imports that failed."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT table_name FROM information_schema.columns"
+            " WHERE table_schema = current_schema() AND column_name = 'stored_as'"
+        )
+        asked = [
+            f"SELECT stored_as FROM {table} WHERE stored_as <> ''"
+            + (" AND status <> 'failed'" if table == "annotate_importjob" else "")
+            for (table,) in cursor.fetchall()
+        ]
+        cursor.execute(" UNION ".join(asked) + " ORDER BY 1")
+        names = [name for (name,) in cursor.fetchall()]
+    found = hashlib.sha256()
+    for name in names:
+        content = "gone"
+        if default_storage.exists(name):
+            with default_storage.open(name) as file:
+                content = hashlib.file_digest(file, "sha256").hexdigest()
+        found.update(f"{name} {content}\n".encode())
+    return found.hexdigest()
 
 
 _last: dict[str, str] = {}
+
+
+def forget() -> None:
+    """What was there last, where a test takes back what it changed."""
+    _last.clear()
 
 
 @contextmanager
