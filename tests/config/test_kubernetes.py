@@ -18,9 +18,8 @@ def items(root: Path) -> dict[str, Any]:
 
 @pytest.fixture
 def pods(items: dict[str, Any]) -> dict[str, Any]:
-    return {
-        name: item["spec"]["template"]["spec"] for name, item in items.items() if "template" in item.get("spec", {})
-    }
+    jobs = {name: item["spec"].get("jobTemplate", item).get("spec") for name, item in items.items() if "spec" in item}
+    return {name: spec["template"]["spec"] for name, spec in jobs.items() if "template" in spec}
 
 
 @pytest.mark.parametrize("version", ["1.30", "1.37"])
@@ -35,6 +34,8 @@ def test_it_is_as_kubernetes_wants_it(items: dict[str, Any], version: str) -> No
 def test_it_runs_what_compose_runs(pods: dict[str, Any], root: Path) -> None:
     services = yaml.safe_load((root / "docker-compose.yml").read_text())["services"]
     for name, pod in pods.items():
+        if name.startswith("CronJob"):
+            continue
         (container,) = pod["containers"]
         part = name.rpartition("-")[2]
         assert container["name"] == part
@@ -75,7 +76,9 @@ def test_no_container_runs_as_root_or_writes_where_it_needs_not(pods: dict[str, 
             locked = container["securityContext"]
             assert (locked["readOnlyRootFilesystem"], locked["allowPrivilegeEscalation"]) == (True, False), name
             assert locked["capabilities"] == {"drop": ["ALL"]}, name
-            assert {one["mountPath"] for one in container["volumeMounts"]} == {"/data", "/tmp"}, name
+            more = {"/backups"} if container["name"] == "backup" else set()
+            assert {one["mountPath"] for one in container["volumeMounts"]} == {"/data", "/tmp"} | more, name
+            assert {one["name"] for one in container["volumeMounts"]} <= {one["name"] for one in pod["volumes"]}, name
 
 
 def test_all_that_stays_up_is_watched_and_has_bounds(pods: dict[str, Any]) -> None:
@@ -108,7 +111,7 @@ def test_no_setting_is_dropped(pods: dict[str, Any], items: dict[str, Any]) -> N
                 {"configMapRef": {"name": "touchstone"}},
                 {"secretRef": {"name": "touchstone"}},
             ], name
-            arguments = set(re.findall(r"\$\((\w+)\)", " ".join(container["command"])))
+            arguments = set(re.findall(r"\$\(([A-Z_]+)\)", " ".join(container["command"])))
             assert arguments <= set(items["ConfigMap touchstone"]["data"]), name
     assert "$(WORKER_CONCURRENCY)" in pods["Deployment touchstone-worker"]["containers"][0]["command"]
 
@@ -126,3 +129,20 @@ def test_proxies_let_the_largest_file_through(items: dict[str, Any], root: Path)
         assert f"{name} {ingress[name]}s;" in text
         assert int(ingress[name]) > int(timeout)
     assert f"proxy_request_buffering {ingress['proxy_request_buffering']};" in text
+
+
+def test_what_runs_by_the_clock(items: dict[str, Any], pods: dict[str, Any], root: Path) -> None:
+    text = (root / "docs" / "operations.md").read_text().partition("\n## What runs by the clock\n")[2]
+    commands = {name: pod["containers"][0]["command"] for name, pod in pods.items() if name.startswith("CronJob")}
+    assert set(commands) == {"CronJob touchstone-remind", "CronJob touchstone-backup"}
+    for name, command in commands.items():
+        job = items[name]["spec"]
+        assert job["concurrencyPolicy"] == "Forbid"
+        what = f"python manage.py {name.rpartition('-')[2]}"
+        assert what in " ".join(command)
+        (cron,) = [line for line in text.splitlines() if what in line and line[0].isdigit()]
+        assert cron.startswith(job["schedule"])
+    assert (
+        pods["CronJob touchstone-backup"]["volumes"][-1]["persistentVolumeClaim"]["claimName"] == "touchstone-backups"
+    )
+    assert "PersistentVolumeClaim touchstone-backups" in items
