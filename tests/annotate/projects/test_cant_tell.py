@@ -119,5 +119,5 @@ def test_measured_time_only_grows_and_beats_the_gaps(world: World, task: Task) -
     say(world.ann, task, "claim:1", "support", "yes")
     label = Label.objects.get(unit="claim:0")
     assert label.active_ms == 7500
-    assert seconds_of(label.criterion, np.array([label.pk])).tolist() == [7.5]
+    assert list(seconds_of(label.criterion, np.array([label.pk]))) == [7.5]
     assert Label.objects.get(unit="claim:1").active_ms is None
