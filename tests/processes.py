@@ -15,11 +15,13 @@ import time
 import urllib.error
 import urllib.request
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
+import psutil
 import pytest
 import redis
 from django.conf import settings
@@ -113,6 +115,20 @@ class AppProcess:
             if time.monotonic() > deadline:
                 self.fail(f"It is not done after {seconds} s.")
             time.sleep(0.02)
+
+    def growth_until(self, condition: Callable[[], bool], seconds: float = READY_SECONDS) -> int:
+        """By how many bytes the largest of its forks grew above it meanwhile."""
+        own, most = psutil.Process(self.pid), 0
+
+        def look() -> bool:
+            nonlocal most
+            for child in own.children():
+                with suppress(psutil.NoSuchProcess):
+                    most = max(most, child.memory_info().rss - own.memory_info().rss)
+            return condition()
+
+        self.wait_for(look, seconds)
+        return most
 
     def fail(self, what: str) -> None:
         pytest.fail(f"{what}\n{self.log.read_text(errors='replace')[-4000:]}")

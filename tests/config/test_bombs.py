@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
-
-import psutil
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 
@@ -27,17 +24,8 @@ def test_each_is_refused_within_its_memory(file_format: str, importer: Worker) -
         upload = SimpleUploadedFile(bomb.file_name, bomb.content)
         job = create_job(project=project, user=None, kind="samples", upload=upload)
         jobs[start(job).pk] = bomb.name
-    parent = psutil.Process(importer.pid)
-    growth = 0
-
-    def all_ended() -> bool:
-        nonlocal growth
-        for child in parent.children():
-            with suppress(psutil.NoSuchProcess):
-                growth = max(growth, child.memory_info().rss - parent.memory_info().rss)
-        return not ImportJob.objects.filter(status__in=("waiting", "running")).exists()
-
-    importer.wait_for(all_ended, seconds=120)
+    waiting = ImportJob.objects.filter(status__in=("waiting", "running"))
+    growth = importer.growth_until(lambda: not waiting.all().exists(), seconds=120)
     for job in ImportJob.objects.all():
         assert job.status == "failed", jobs[job.pk]
         assert job.errors[0]["code"] not in ("internal", "interrupted"), jobs[job.pk]

@@ -6,7 +6,6 @@ import io
 import json
 import signal
 from collections.abc import Callable
-from contextlib import suppress
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -85,18 +84,8 @@ def writing() -> bool:
 
 
 def test_a_file_of_a_data_frame_needs_little_memory(importer: Worker, project: Project) -> None:
-    parent = psutil.Process(importer.pid)
     job = sent(project, "a.parquet", as_data_frames_are_written())
-    growth = 0
-
-    def ended() -> bool:
-        nonlocal growth
-        for child in parent.children():
-            with suppress(psutil.NoSuchProcess):
-                growth = max(growth, child.memory_info().rss - parent.memory_info().rss)
-        return has_ended(job)()
-
-    importer.wait_for(ended)
+    growth = importer.growth_until(has_ended(job))
     assert (job.status, job.result["created"]) == ("done", 20_000)
     assert growth < MOST_GROWTH_BYTES
 
