@@ -31,9 +31,15 @@ from annotate.verdicts.ratings_read import UnitKey, unit_key
 
 _SAMPLES_AT_ONCE = 10_000
 
-_LABELLED = "FROM annotate_sample WHERE id IN (SELECT sample_id FROM annotate_label WHERE criterion_id = %(criterion)s)"
-_IN_ORDER = f"""SELECT string_agg(int8send(id), '' ORDER BY external_id COLLATE "C") {_LABELLED}"""
-_NAMES = f"""SELECT external_id {_LABELLED} ORDER BY external_id COLLATE "C" """
+# What is read afterwards is of these samples: a caller's transaction may see others that were labelled meanwhile.
+_IN_ORDER = """
+    SELECT string_agg(int8send(id), '' ORDER BY external_id COLLATE "C") FROM annotate_sample
+     WHERE id IN (SELECT sample_id FROM annotate_label WHERE criterion_id = %(criterion)s)
+"""
+_NAMES = """
+    SELECT s.external_id FROM unnest(%(samples)s::bigint[]) WITH ORDINALITY AS of (id, place)
+      JOIN annotate_sample s ON s.id = of.id ORDER BY of.place
+"""
 # One pass over the labels, whatever their order. JSON as PostgreSQL spells it has no line break.
 _PACKED = f"""
     SELECT string_agg(int8send(l.sample_id), ''),
@@ -78,10 +84,12 @@ class RatingColumns:
 class _Labels:
     """One row per rating, in the order of sample, unit, rater.
 
-    place: of the sample among those labelled, by their own ids. unit: numbered in this order. index: of the unit within
-    its sample. rater: place among `raters`. value: place among `values`. at: microseconds since 2000. replaced: keys.
+    samples: keys of those labelled, by their own ids. place: of the sample among them. unit: numbered in this order.
+    index: of the unit within its sample. rater: place among `raters`. value: place among `values`. at: microseconds
+    since 2000. replaced: keys.
     """
 
+    samples: Ints
     place: Ints
     unit: Ints
     index: Ints
@@ -99,7 +107,7 @@ def ratings_of(criterion: Criterion) -> alignment.Ratings:
     """As `Evidence.ratings` has them, with the samples' groups as clusters; units have no names."""
     with snapshot():
         found = _labels(criterion, SYSTEM)
-        cluster = _clusters(criterion, found.place)
+        cluster = _clusters(criterion, found)
     levels = tuple(option["value"] for option in criterion.options) or None
     return alignment.Ratings(
         unit=found.unit,
@@ -116,7 +124,7 @@ def rating_columns(criterion: Criterion, *, reader: Reader) -> RatingColumns:
     """The same by name, and when and where each was given; without samples that the reader still has to label."""
     with snapshot():
         found = _labels(criterion, reader)
-        names = _names(criterion)
+        names = _names(found.samples)
     first = run_starts(found.unit)
     of_kind = f"{criterion.unit}:{{}}" if criterion.unit in LISTED_KINDS else criterion.unit
     addresses = zip(found.place[first].tolist(), found.index[first].tolist(), strict=True)
@@ -164,6 +172,7 @@ def _labels(criterion: Criterion, reader: Reader) -> _Labels:
     used, value = renumbered(value)
     order = np.lexsort((rater, unit))
     return _Labels(
+        samples=in_order,
         place=place[order],
         unit=unit[order],
         index=index[order],
@@ -195,8 +204,9 @@ def _columns(criterion: Criterion, keys: Ints, reader: Reader) -> tuple[list[Arr
         said = [] if values is None else values.split("\n")
         found = [_unpacked(column, kind) for column, kind in zip(packed, _KINDS, strict=True)]
         found.append(np.array([spellings.setdefault(text, len(spellings)) for text in said], np.int64))
+        of_these = some[np.searchsorted(some, found[0])] == found[0]
         for part, column in zip(parts, found, strict=True):
-            part.append(column)
+            part.append(column[of_these])
     return [np.concatenate(part) for part in parts], list(spellings)
 
 
@@ -223,16 +233,17 @@ def _latest(columns: list[Array]) -> tuple[list[Array], Ints]:
     return [column[kept] for column in columns], key[order[~is_last]]
 
 
-def _names(criterion: Criterion) -> list[str]:
-    """Of the samples with labels, by `place`."""
-    return [name for (name,) in fetch_all(_NAMES, {"criterion": criterion.pk})]
+def _names(samples: Ints) -> list[str]:
+    names = [name for (name,) in fetch_all(_NAMES, {"samples": samples.tolist()})]
+    assert len(names) == samples.size, "a sample was deleted while its labels were read"
+    return names
 
 
-def _clusters(criterion: Criterion, place: Ints) -> Ints:
-    groups = groups_of(criterion.project)
+def _clusters(criterion: Criterion, labels: _Labels) -> Ints:
+    groups, place = groups_of(criterion.project), labels.place
     if not groups:
         return renumbered(place)[1]
-    group_at = encode([groups.get(name, name) for name in _names(criterion)])[0]
+    group_at = encode([groups.get(name, name) for name in _names(labels.samples)])[0]
     # Numbered by the first of their samples that has a label.
     present, first, code = np.unique(group_at[place], return_index=True, return_inverse=True)
     return np.argsort(np.argsort(place[first]))[code] if present.size else code

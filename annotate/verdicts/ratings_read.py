@@ -86,7 +86,8 @@ def labels_before(
     keys = {*replaced, *again.values_list("pk", flat=True)}
     if not keys:
         return []
-    found = Label.objects.extra(where=["annotate_label.id = ANY(%s)"], params=[list(keys)])
+    # Again with a value: one that gave way may have become none since its key was read.
+    found = Label.objects.filter(value__isnull=False).extra(where=["annotate_label.id = ANY(%s)"], params=[list(keys)])
     evident = without_anchored(found, criterion)
     rows = (
         without_abstentions(without_held_back(evident, reader=reader))
