@@ -9,6 +9,7 @@ that place are known to be no larger than a row may be.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from functools import lru_cache
 from typing import Any
@@ -131,6 +132,10 @@ def check_sizes(metadata: pq.FileMetaData, limits: Limits) -> None:
             f"The file has {metadata.num_row_groups:,} row groups of {metadata.num_columns:,} columns; write "
             "larger row groups.",
         )
+    path, times = Counter(metadata.schema.column(index).path for index in range(metadata.num_columns)).most_common(1)[0]
+    if times > 1:
+        # Arrow would read the dictionary of one of them only: a struct "a" with "b" beside a column "a.b".
+        raise FileError("duplicate_column", f"Two columns are called “{path}”.", field=path)
     total = 0
     for group in (metadata.row_group(index) for index in range(metadata.num_row_groups)):
         for chunk in (group.column(index) for index in range(metadata.num_columns)):

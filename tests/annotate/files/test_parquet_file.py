@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from annotate.files.parquet_file import ParquetReader
-from annotate.files.problems import MIB, Limits, Problems
+from annotate.files.problems import MIB, FileError, Limits, Problems
 
 LIMITS = Limits(file_bytes=100 * MIB, decoded_bytes=200 * MIB, rows=100_000)
 
@@ -64,3 +64,12 @@ def test_a_dictionary_to_the_end_comes_back() -> None:
     out = io.BytesIO()
     pq.write_table(pa.Table.from_pylist(rows), out)
     assert read(out.getvalue()) == rows
+
+
+def test_two_columns_of_one_path_are_refused() -> None:
+    """A struct with a field, and a column called as if it were that field."""
+    out = io.BytesIO()
+    pq.write_table(pa.table({"source.title": ["x"], "source": [{"title": "y"}]}), out)
+    with pytest.raises(FileError, match=r"Two columns are called “source.title”") as refused:
+        read(out.getvalue())
+    assert (refused.value.code, refused.value.field) == ("duplicate_column", "source.title")
