@@ -61,6 +61,12 @@ def test_no_two_versions_run_at_once(items: dict[str, Any], root: Path) -> None:
     upgrading = (root / "docs" / "operations.md").read_text().partition("\n## Upgrading\n")[2].partition("\n## ")[0]
     (scaled,) = re.findall(r"^kubectl scale --replicas 0 (.*)$", upgrading, re.MULTILINE)
     assert scaled.split() == [f"deployment/{name}" for name in deployments]
+    suspended = re.findall(
+        r"""^kubectl patch cronjob (\S+) --patch '{"spec": {"suspend": true}}'$""", upgrading, re.MULTILINE
+    )
+    crons = {item["metadata"]["name"]: item["spec"] for item in items.values() if item["kind"] == "CronJob"}
+    assert suspended == list(crons)
+    assert all(spec["suspend"] is False for spec in crons.values()), "to apply them again lifts it"
     (waited,) = re.findall(r"part in \((.*?)\)", upgrading)
     assert waited.split(",") == [spec["selector"]["matchLabels"]["part"] for spec in deployments.values()]
     (job,) = re.findall(r"^kubectl delete job (\S+)$", upgrading, re.MULTILINE)
