@@ -7,6 +7,8 @@ from pathlib import Path
 
 from django.core.exceptions import ImproperlyConfigured
 
+# Where HOST listens by default: nobody else's machine reaches it.
+OWN_ADDRESS = "127.0.0.1"
 _TRUE = {"1", "true", "yes", "on"}
 _FALSE = {"0", "false", "no", "off"}
 

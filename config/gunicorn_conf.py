@@ -7,7 +7,7 @@ from gunicorn import util
 
 from config import collector, env, logs
 
-bind = f"{env.text('HOST', '127.0.0.1')}:{env.number('PORT', 8000, low=1, high=65_535)}"
+bind = f"{env.text('HOST', env.OWN_ADDRESS)}:{env.number('PORT', 8000, low=1, high=65_535)}"
 worker_class = "gthread"
 workers = env.number("WEB_WORKERS", 2, low=1, high=64)
 threads = env.number("WEB_THREADS", 4, low=1, high=64)

@@ -25,10 +25,9 @@ from django.utils import timezone
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
-from annotate.core.job_state import UNDER_WAY
 from annotate.files.import_queue import TO_DO
 from annotate.models import ImportJob, Job
-from annotate.models.job import JobKind, JobStatus
+from annotate.models.job import UNDER_WAY, JobKind, JobStatus
 from annotate.tasks.labelling import labels_saved, task_submitted
 from config import env
 from config.health import database_answers, files_answer, redis_answers

@@ -56,7 +56,7 @@ def is_loopback(host: str) -> bool:
 
 
 def is_new() -> bool:
-    """Whether nobody works here yet: a demo in between would be in the way, and its accounts are no guests."""
+    """Whether nobody works here yet: a demo does not belong beside people's own work."""
     from annotate.models import User
 
     return not User.objects.exists()
@@ -76,7 +76,7 @@ def main() -> None:
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
     try:
         demo = env.choice("DEMO", "full", ("full", "small", "none"))
-        host = env.text("HOST", "127.0.0.1")
+        host = env.text("HOST", env.OWN_ADDRESS)
     except ImproperlyConfigured as error:
         sys.exit(f"Touchstone: {error}")
     compile_catalogues()  # before anything reads them: a process reads each language once

@@ -258,7 +258,7 @@ def say(line: str) -> None:
 
 def main() -> None:
     try:
-        host = env.text("HOST", "127.0.0.1")
+        host = env.text("HOST", env.OWN_ADDRESS)
         port = env.number("PORT", 8000, low=1, high=65_535)
         Supervisor(embedded.data_dir(), host, port).run()
     except (CannotRunError, embedded.EmbeddedError, ImproperlyConfigured) as error:

@@ -9,9 +9,7 @@ from datetime import datetime
 from typing import Any
 
 from annotate.models import Job
-from annotate.models.job import JobStatus
-
-UNDER_WAY = (JobStatus.WAITING, JobStatus.RUNNING)
+from annotate.models.job import UNDER_WAY
 
 
 @dataclass(frozen=True, slots=True)

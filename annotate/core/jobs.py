@@ -16,9 +16,8 @@ from kombu.exceptions import OperationalError as BrokerError
 from annotate.core.advisory import held, held_keys, lock_key
 from annotate.core.background import hand_over
 from annotate.core.errors import Refusal, Unavailable
-from annotate.core.job_state import UNDER_WAY
 from annotate.models import Job, Project, User
-from annotate.models.job import JobKind, JobStatus
+from annotate.models.job import UNDER_WAY, JobKind, JobStatus
 
 # The task of Celery that does them, which is given a job's id.
 _TASKS = {JobKind.REPORT: "judges.tasks.make_report", JobKind.RELEASE: "annotate.tasks.make_release"}

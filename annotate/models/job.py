@@ -20,6 +20,9 @@ class JobStatus(models.TextChoices):
     CANCELLED = "cancelled"
 
 
+UNDER_WAY = (JobStatus.WAITING, JobStatus.RUNNING)
+
+
 class Job(models.Model):
     """A report or a release, from the request to its number (annotate.core.jobs).
 
@@ -42,9 +45,7 @@ class Job(models.Model):
     class Meta:
         indexes = [
             # Readers: what looks for lost ones, and metrics. Few, however many there were.
-            models.Index(
-                fields=["kind", "created_at"], condition=Q(status__in=("waiting", "running")), name="job_to_do"
-            ),
+            models.Index(fields=["kind", "created_at"], condition=Q(status__in=UNDER_WAY), name="job_to_do"),
         ]
         constraints = [
             models.CheckConstraint(condition=Q(kind__in=JobKind.values), name="job_kind_known"),

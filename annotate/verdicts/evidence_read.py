@@ -63,9 +63,9 @@ def reference_evidence(criterion: Criterion, *, reader: Reader) -> alignment.rep
 
 
 def _of_people(criterion: Criterion, columns: RatingColumns, verdicts: VerdictColumns) -> alignment.report.Evidence:
-    from alignment.base.coded import array_of
+    from annotate.verdicts.rating_codes_read import ELSEWHERE
 
-    here = array_of(columns.days, lambda day: day is not None, bool)
+    here = columns.tasks != ELSEWHERE
     return alignment.report.Evidence(
         criterion=asked(criterion),
         seed=criterion.project.seed,

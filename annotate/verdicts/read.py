@@ -176,7 +176,7 @@ class Queue:
             raise Invalid("names_hidden", _("This project hides who gave which label."))
 
     def count(self) -> int:
-        """Together with `groups`, once."""
+        """Counted once, together with `groups`, for this instance: after a change, make another."""
         return sum(group.n for group in self._groups if not self.criterion or group.key == self.criterion)
 
     def __len__(self) -> int:
