@@ -132,8 +132,8 @@ def check_sizes(metadata: pq.FileMetaData, limits: Limits) -> None:
             f"The file has {metadata.num_row_groups:,} row groups of {metadata.num_columns:,} columns; write "
             "larger row groups.",
         )
-    path, times = Counter(metadata.schema.column(index).path for index in range(metadata.num_columns)).most_common(1)[0]
-    if times > 1:
+    paths = Counter(metadata.schema.column(index).path for index in range(metadata.num_columns))
+    for path in (path for path, times in paths.items() if times > 1):
         # Arrow would read the dictionary of one of them only: a struct "a" with "b" beside a column "a.b".
         raise FileError("duplicate_column", f"Two columns are called “{path}”.", field=path)
     total = 0
