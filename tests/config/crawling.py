@@ -8,7 +8,7 @@ import io
 import json
 import re
 import zipfile
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -54,14 +54,11 @@ class Crawl:
     queries: Mapping[str, Iterable[str]]
     without: frozenset[str] = frozenset()
     most: int = 3000
-    # How many queries of the same parameters each route is asked; None for all that ask something new.
-    most_alike: int | None = None
+    # Whether each value of a parameter is asked, or each set of parameters once.
+    each_value: bool = True
     seen: set[str] = field(default_factory=set)
-    asked_alike: Counter[tuple[str, frozenset[str]]] = field(default_factory=Counter)
-    # Of each route, the values that a parameter had beside the same others.
-    asked_values: dict[tuple[str, frozenset[str]], set[tuple[str, str]]] = field(
-        default_factory=lambda: defaultdict(set)
-    )
+    # Of each address, the parameters with their values, and the sets of parameters, that it was asked with.
+    asked_of: dict[str, set[object]] = field(default_factory=lambda: defaultdict(set))
     # The address that is read, and what is sent to it.
     asked: Address = ("", None)
 
@@ -82,18 +79,14 @@ class Crawl:
             waiting += links
 
     def _asks_something_new(self, url: str) -> bool:
-        """A value that its parameter has not had yet beside the same others. All combinations would be each filter
-        with each order and page: the same rows again, under the same names."""
-        given = parse_qsl(urlsplit(url).query, keep_blank_values=True)
-        if not given:
-            return True
-        alike = _route(url), frozenset(dict(given))
-        if self.asked_values[alike].issuperset(given):
+        """A value that its parameter has not had yet at this address, or parameters that were not asked together. All
+        combinations would be each filter with each order and page: the same rows again, under the same names."""
+        address = urlsplit(url)
+        given = parse_qsl(address.query)
+        asked: set[object] = {frozenset(dict(given)), *(given if self.each_value else ())}
+        if self.asked_of[address.path] >= asked:
             return False
-        if self.most_alike is not None and self.asked_alike[alike] >= self.most_alike:
-            return False
-        self.asked_alike[alike] += 1
-        self.asked_values[alike].update(given)
+        self.asked_of[address.path] |= asked
         return True
 
     def read(self, address: Address) -> Told:

@@ -71,7 +71,7 @@ def crawler(world: Hidden, name: str) -> Crawl:
     names = [SETTLED[0], SETTLED[1], *(on_test(world, key)[place] for key in KEYS for place in (0, 3))]
     samples = Sample.objects.filter(external_id__in=names)
     values = {**crawl.values, "sample_id": sorted(samples.values_list("pk", flat=True))}
-    return Crawl(as_user(world.users[name]), values, crawl.queries, crawl.without, most_alike=4)
+    return Crawl(as_user(world.users[name]), values, crawl.queries, crawl.without)
 
 
 def everything(world: Hidden, name: str) -> dict[str, str]:

@@ -125,7 +125,7 @@ def crawl_of(user: User) -> Crawl:
         "start": ["lexical-token-overlap", "composite", "llm-rubric"], "step": ["open"], "form": ["html"],
         "name": ["model"], "token": ["no-such-invitation"], "token_id": ["ts_0123456789ab"],
     }  # fmt: skip
-    return Crawl(as_user(user), values, {}, WITHOUT, most_alike=1)
+    return Crawl(as_user(user), values, {}, WITHOUT, each_value=False)
 
 
 @pytest.mark.parametrize("name", ["alma", "remy", "ana"])

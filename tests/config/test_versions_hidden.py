@@ -51,7 +51,7 @@ def crawl_of(both: Both, username: str) -> Crawl:
         "token": ["no-such-invitation"],
         "start": ["lexical-token-overlap"],
     }
-    return Crawl(as_user(getattr(both.world, username)), values, QUERIES, WITHOUT, most_alike=2)
+    return Crawl(as_user(getattr(both.world, username)), values, QUERIES, WITHOUT, each_value=False)
 
 
 @pytest.mark.parametrize("username", ["ann", "ben"])
