@@ -35,6 +35,18 @@ def renumbered(codes: Array) -> tuple[Array, Ints]:
     return present, place.astype(np.int64, copy=False)
 
 
+def first_places(codes: Ints, size: int) -> Ints:
+    """Where each of the codes 0..size-1 stands first, shape (size,); all of them occur.
+
+    >>> first_places(np.array([1, 0, 1]), 2).tolist()
+    [1, 0]
+    """
+    first = np.empty(size, np.int64)
+    # Of several rows the last one that is written stands: from the end, that is the first.
+    first[codes[::-1]] = np.arange(codes.size)[::-1]
+    return first
+
+
 def run_starts(codes: Array) -> Ints:
     """The position at which each run of equal codes begins, shape (runs,)."""
     if not codes.size:

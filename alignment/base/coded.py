@@ -6,7 +6,7 @@ from typing import Any, TypeVar, overload
 
 import numpy as np
 
-from alignment.base.arrays import Array, Ints, renumbered
+from alignment.base.arrays import Array, Ints, first_places, renumbered
 
 Item_co = TypeVar("Item_co", covariant=True)
 Row = TypeVar("Row")
@@ -56,10 +56,7 @@ class Coded(Sequence[Item_co]):
         if int(steps.sum()) == len(self.items) and ((steps == 0) | (steps == 1)).all():
             return self
         used, place = renumbered(self.codes)
-        first = np.empty(used.size, np.int64)
-        # Of several rows the last one that is written stands: from the end, that is the first.
-        first[place[::-1]] = np.arange(place.size)[::-1]
-        order = np.argsort(first, kind="stable")
+        order = np.argsort(first_places(place, used.size), kind="stable")
         rank = np.empty_like(order)
         rank[order] = np.arange(order.size)
         return Coded([self.items[code] for code in used[order].tolist()], rank[place])

@@ -5,12 +5,12 @@ from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from numbers import Real
-from typing import Any, Literal, cast, get_args
+from typing import Any, Literal, get_args
 
 import numpy as np
 
 from alignment.base.arrays import Array, Bools, Floats, Ints, run_starts
-from alignment.base.coded import Coded, array_of
+from alignment.base.coded import Coded, array_of, different
 
 Scale = Literal["binary", "nominal", "ordinal", "interval"]
 
@@ -107,7 +107,7 @@ class Ratings:
                 f"columns differ in length: {len(units)} units, {len(raters)} raters, {len(values)} values, "
                 f"{len(clusters)} clusters"
             )
-        names = tuple(sorted(cast("tuple[str, ...]", encode(raters)[1])))
+        names = tuple(sorted(set(different(raters))))
         levels = None if levels is None else tuple(levels)
         _check_scale(scale, levels)
         unit_codes, unit_ids = encode(units)

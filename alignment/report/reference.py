@@ -8,7 +8,7 @@ from typing import cast
 
 import numpy as np
 
-from alignment.base.arrays import renumbered
+from alignment.base.arrays import first_places, renumbered
 from alignment.base.coded import different, taken
 from alignment.base.estimate import remark
 from alignment.base.ratings import Ratings, encode
@@ -103,8 +103,7 @@ class Reference:
         # Of each value of a unit: the unit, how many gave it, and the label that gave it first.
         present, cell = renumbered(unit * max(1, len(values)) + value)
         of, count = present // max(1, len(values)), np.bincount(cell)
-        first = np.empty(present.size, np.int64)
-        first[cell[::-1]] = np.arange(cell.size)[::-1]
+        first = first_places(cell, present.size)
         won = 2 * count > np.bincount(unit)[of]
         named = cast("tuple[UnitKey, ...]", units)
         labels = zip(of[won].tolist(), taken(deciding.values, first[won]), strict=True)
