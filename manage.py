@@ -33,9 +33,6 @@ def main(command: str) -> None:
     if command in WITHOUT_SERVICES or asks_for_help(sys.argv[1:]):
         execute_from_command_line(sys.argv)
         return
-    from config.pooler import refuse_pooler
-
-    refuse_pooler(f"manage.py {command}")
     linger = env.number("EMBEDDED_LINGER_SECONDS", 60, low=0, high=86_400)
     with embedded.ensure_services(linger=linger):
         if command not in WITHOUT_TABLES:

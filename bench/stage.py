@@ -35,6 +35,7 @@ GRACE_SECONDS = 10
 # These would lead a benchmark to somebody's data, or to an application unlike the one that `make run` starts.
 _FOREIGN = (
     "ALLOWED_HOSTS",
+    "DATABASE_POOLER_URL",
     "DATABASE_URL",
     "DEBUG",
     "HOST",

@@ -61,10 +61,8 @@ app.autodiscover_tasks(related_name="celery_tasks")
 def hold_services(**_: Any) -> None:
     """A worker uses the embedded services like any other process, however it was started; and it outlives Redis."""
     from config import broker
-    from config.pooler import refuse_pooler
     from config.storage import try_out_storage
 
-    refuse_pooler("the worker")
     try_out_storage()
     app.services = ensure_services()  # for the life of the process: what is not referenced is given up
     broker.use(broker.Alive(settings.DATA_DIR / "worker.alive"))

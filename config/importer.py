@@ -19,7 +19,6 @@ from typing import NoReturn
 import django
 
 from config import collector, embedded, logs
-from config.pooler import refuse_pooler
 from config.storage import try_out_storage
 
 LOOK_SECONDS = 0.25
@@ -139,7 +138,6 @@ def main() -> None:
     from annotate.files import import_labels, import_samples  # noqa: F401 - loaded for the children
     from judges.files import import_scores  # noqa: F401
 
-    refuse_pooler("the importer")
     try_out_storage()
     collector.freeze()
     try:

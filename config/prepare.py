@@ -13,7 +13,6 @@ from django.core.exceptions import ImproperlyConfigured
 from django.core.management import CommandError, call_command
 
 from config import env
-from config.pooler import refuse_pooler
 from config.staticfiles import page_files
 from config.storage import try_out_storage
 from config.tables import migrate
@@ -81,7 +80,6 @@ def main() -> None:
         sys.exit(f"Touchstone: {error}")
     compile_catalogues()  # before anything reads them: a process reads each language once
     django.setup()
-    refuse_pooler("what makes the tables")
     try_out_storage()
     try:
         migrate()

@@ -2,6 +2,7 @@
 
 import os
 import secrets
+import sys
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -264,8 +265,12 @@ if PRODUCTION:
     )
 
 
-# Whether DATABASE_URL is that of a pooler which lends a session for one transaction: for web alone (config.pooler).
-DATABASE_POOLED = env.flag("DATABASE_POOLED", False)
+_POSTGRESQL = ("postgresql", "postgres")
+_DIRECT = env.url("DATABASE_URL", embedded.database_url(DATA_DIR), schemes=_POSTGRESQL)
+_POOLER = env.url("DATABASE_POOLER_URL", _DIRECT, schemes=_POSTGRESQL)
+# Whether this process has a session for one transaction only. Web alone, which begins with that module: the locks by
+# which the others say who works at a run or an import belong to a session, and would go to whoever has it next.
+DATABASE_POOLED = _POOLER != _DIRECT and "config.wsgi" in sys.modules
 
 # In seconds, but for the last: milliseconds.
 _PATIENCE = {
@@ -278,7 +283,7 @@ _PATIENCE = {
 
 
 def _database() -> dict[str, Any]:
-    url = env.url("DATABASE_URL", embedded.database_url(DATA_DIR), schemes=("postgresql", "postgres"))
+    name, url = ("DATABASE_POOLER_URL", _POOLER) if DATABASE_POOLED else ("DATABASE_URL", _DIRECT)
     try:
         database: dict[str, Any] = dict(
             dj_database_url.parse(
@@ -290,7 +295,7 @@ def _database() -> dict[str, Any]:
         )
     except ValueError:
         raise ImproperlyConfigured(
-            "The environment variable DATABASE_URL cannot be read. It should be "
+            f"The environment variable {name} cannot be read. It should be "
             "postgresql://user:password@host:port/database, with special characters percent-encoded."
         ) from None
     # A server or a network that went away without a word must not hold up requests; what the URL says counts more.

@@ -20,6 +20,7 @@ ROOT = Path(__file__).resolve().parent.parent
 _XDIST_WORKER = os.environ.get("PYTEST_XDIST_WORKER", "")
 _SETTINGS = (
     "ALLOWED_HOSTS",
+    "DATABASE_POOLER_URL",
     "DATABASE_URL",
     "DEBUG",
     "DEFAULT_FROM_EMAIL",

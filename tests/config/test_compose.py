@@ -109,10 +109,9 @@ def test_every_variable_is_a_setting(compose: dict[str, Any], root: Path) -> Non
 DECIDED_ELSEWHERE = {
     **dict.fromkeys(["DATA_DIR", "STATIC_ROOT", "WEB_HEARTBEAT_DIR", "HOST"], "the image"),
     **dict.fromkeys(["TOUCHSTONE_ENV", "DATABASE_URL", "REDIS_URL"], "this file, with its own PostgreSQL and Redis"),
-    "DATABASE_POOLED": "nothing: there is no pooler in this file, and only web may use one",
     **dict.fromkeys(["EMBEDDED_LINGER_SECONDS", "DEMO"], "make run alone"),
     "DEBUG": "nothing: production refuses it",
-    **dict.fromkeys(["PYTHON", "CHROMIUM"], "development alone"),
+    **dict.fromkeys(["PYTHON", "CHROMIUM", "PGBOUNCER"], "development alone"),
 }
 # What is read while building or starting, not inside a container.
 READ_BY_COMPOSE = {"WITH", "PORT", "WORKER_CONCURRENCY"}

@@ -1,9 +1,8 @@
-"""Behind a pooler that lends a session for one transaction. (What PgBouncer itself makes of it: docs/operations.md.)"""
+"""Behind a pooler that lends a session for one transaction: our side of it. PgBouncer's is in `test_pgbouncer`."""
 
 from __future__ import annotations
 
-import subprocess
-import sys
+import re
 import uuid
 from typing import Any
 
@@ -18,7 +17,6 @@ from annotate.models import Project
 from config import waits
 from tests.annotate.factories import concurrently
 from tests.conftest import ROOT
-from tests.processes import environment
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -62,10 +60,21 @@ def test_nothing_is_set_for_the_session(monkeypatch: pytest.MonkeyPatch) -> None
     assert not connected
 
 
-@pytest.mark.parametrize("command", [["-m", "config.importer"], ["manage.py", "remind"]])
-def test_what_needs_sessions_refuses(command: list[str]) -> None:
-    pooled = {**environment(), "DATABASE_POOLED": "true"}
-    done = subprocess.run([sys.executable, *command], cwd=ROOT, env=pooled, capture_output=True, text=True)
-    assert done.returncode == 1
-    assert done.stderr.startswith("Touchstone: DATABASE_POOLED is true, but ")
-    assert done.stderr.count("\n") == 1
+# SQL that concerns the session, not the transaction, and who may: what never runs in web, or asks whether it is pooled.
+OF_A_SESSION = {
+    r"pg_(?:try_)?advisory_lock\(": {
+        "annotate/core/advisory.py", "judges/runs/kept_replies.py", "judges/runs/places.py",
+    },
+    r"""["';] ?SET (?!LOCAL |TRANSACTION |CONSTRAINTS )\w""": {"config/waits.py"},
+    r"set_config\([^)]*false\)": set(),
+    r"\b(?:LISTEN|NOTIFY|PREPARE|DEALLOCATE|DISCARD) \w|WITH HOLD": set(),
+    r"TEMP(?:ORARY)? TABLE (?!\w+ ON COMMIT DROP)": set(),
+}  # fmt: skip
+
+
+def test_nothing_else_is_of_a_session() -> None:
+    floors = ("alignment", "annotate", "judges", "systems", "frontend", "config")
+    paths = [path for floor in floors for path in (ROOT / floor).rglob("*.py") if "migrations" not in path.parts]
+    texts = {str(path.relative_to(ROOT)): path.read_text() for path in paths}
+    found = {sql: {name for name, text in texts.items() if re.search(sql, text)} for sql in OF_A_SESSION}
+    assert found == OF_A_SESSION

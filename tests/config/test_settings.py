@@ -3,6 +3,7 @@
 import os
 import re
 import runpy
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -62,6 +63,10 @@ def test_production_refuses_to_start_without(load: Load, name: str) -> None:
         ({"SECURE_SSL_REDIRECT": "maybe"}, "SECURE_SSL_REDIRECT is 'maybe', but should be one of true, false"),
         ({"DATABASE_URL": "mysql://u:secret@h/d"}, "DATABASE_URL is not a URL of the form postgresql://"),
         ({"DATABASE_URL": "postgresql://u:secret@h:port/d"}, "DATABASE_URL cannot be read"),
+        (
+            {"DATABASE_POOLER_URL": "pgbouncer://u:secret@h/d"},
+            "DATABASE_POOLER_URL is not a URL of the form postgresql",
+        ),
         ({"REDIS_URL": "localhost:6379"}, "REDIS_URL is not a URL of the form redis://"),
         ({"EMAIL_URL": "mail.example.org"}, "EMAIL_URL is not a URL of the form console://"),
         ({"EMAIL_URL": "smtp+tls://u:secret@:587"}, "EMAIL_URL cannot be read"),
@@ -131,6 +136,24 @@ def test_a_unix_socket_for_redis_is_spelled_as_celery_wants_it(load: Load) -> No
     assert load(REDIS_URL="unix:///run/r.sock?db=3")["CELERY_BROKER_URL"] == "redis+socket:///run/r.sock?virtual_host=3"
 
 
+def test_web_alone_goes_through_a_pooler(load: Load, monkeypatch: pytest.MonkeyPatch) -> None:
+    given = {"DATABASE_URL": "postgresql://u@db/d", "DATABASE_POOLER_URL": "postgresql://u@pooler:6432/d"}
+    monkeypatch.delitem(sys.modules, "config.wsgi", raising=False)
+    directly = load(**given)
+    monkeypatch.setitem(sys.modules, "config.wsgi", os)
+    pooled, unpooled = load(**given), load(DATABASE_URL=given["DATABASE_URL"])
+    found = [
+        (one["DATABASE_POOLED"], one["DATABASES"]["default"]["HOST"], "prepare_threshold" in _options(one))
+        for one in (directly, pooled, unpooled)
+    ]
+    assert found == [(False, "db", True), (True, "pooler", False), (False, "db", True)]
+
+
+def _options(found: dict[str, Any]) -> dict[str, Any]:
+    options: dict[str, Any] = found["DATABASES"]["default"]["OPTIONS"]
+    return options
+
+
 def test_files_in_an_object_store(load: Load) -> None:
     key = {"S3_ACCESS_KEY_ID": "k", "S3_SECRET_ACCESS_KEY": "s"}
     assert load()["STORAGES"]["default"] == {"BACKEND": "django.core.files.storage.FileSystemStorage"}
@@ -150,8 +173,8 @@ def test_every_variable_is_documented_and_every_documented_one_exists(root) -> N
         for path in [root / "manage.py", *(root / "config").glob("*.py")]
         for name in pattern.findall(path.read_text())
     }
-    # Those that only `make`, the image's build and the browser tests know.
-    used |= {"PYTHON", "WITH", "CHROMIUM"}
+    # Those that only `make`, the image's build, and what brings programs for tests know.
+    used |= {"PYTHON", "WITH", "CHROMIUM", "PGBOUNCER"}
     documented = set(re.findall(r"^\| `([A-Z0-9_]+)` \|", (root / "docs" / "settings.md").read_text(), re.MULTILINE))
     assert used == documented
 
