@@ -22,6 +22,7 @@ run: install
 	@exec $(BIN)/python -m config.supervisor
 
 test: install-dev
+	@$(BIN)/python -m config.pgbouncer || true
 	@CHROMIUM=$$($(BIN)/python -m config.browser) && export CHROMIUM && \
 	exec $(BIN)/python -m pytest --numprocesses 3 --dist loadfile --no-loadscope-reorder $(PYTEST_ARGS)
 

@@ -5,6 +5,8 @@ import shutil
 import subprocess
 import sys
 
+from config import debian
+
 # The same browser without windows to draw: the tests take a quarter less time with it.
 WINDOWLESS = "chromium-headless-shell"
 NAMES = (WINDOWLESS, "chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
@@ -39,25 +41,15 @@ def _starts(path: str) -> bool:
 
 def install_chromium() -> None:
     """Debian's where we may install it, else Playwright's own unless there is a Chromium already."""
-    if os.geteuid() == 0 and shutil.which("apt-get"):
+    if debian.may_install():
         print(f"Installing Debian's {WINDOWLESS} for the browser tests.", file=sys.stderr)
         # The fonts are for screenshots; without them the tests still pass.
         packages = (WINDOWLESS, "fonts-liberation", "fonts-noto-cjk")
-        if _ran("apt-get", "update") and _ran("apt-get", "install", "--yes", *packages):
+        if debian.ran("apt-get", "update") and debian.ran("apt-get", "install", "--yes", *packages):
             return
     if find_chromium() is None:
         print("No Chromium found: installing Playwright's own.", file=sys.stderr)
-        _ran(sys.executable, "-m", "playwright", "install", "chromium")
-
-
-def _ran(*command: str) -> bool:
-    environment = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
-    done = subprocess.run(
-        command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=environment
-    )
-    if done.returncode:
-        print(f"`{' '.join(command)}` failed:\n{done.stdout[-2000:]}", file=sys.stderr)
-    return done.returncode == 0
+        debian.ran(sys.executable, "-m", "playwright", "install", "chromium")
 
 
 def main() -> None:

@@ -13,6 +13,7 @@ from typing import Any, cast
 
 import numpy as np
 from django.db import connection
+from psycopg import Cursor
 
 import alignment
 from alignment.base.arrays import Array, Ints, renumbered, run_starts
@@ -212,9 +213,9 @@ def _columns(criterion: Criterion, keys: Ints, reader: Reader) -> tuple[list[Arr
 
 def _packed(statement: str, given: dict[str, Any]) -> tuple[Any, ...]:
     connection.ensure_connection()
-    # As bytes; the usual cursor would have them spelled out.
-    with connection.wrap_database_errors, connection.connection.cursor(binary=True) as cursor:
-        row: tuple[Any, ...] = cursor.execute(statement, given).fetchone()
+    # As bytes; the usual cursor would have them spelled out, and without prepared statements knows nothing else.
+    with connection.wrap_database_errors, Cursor(connection.connection) as cursor:
+        (row,) = cursor.execute(statement, given, binary=True).fetchall()
         return row
 
 
