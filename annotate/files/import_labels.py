@@ -17,6 +17,7 @@ from annotate.files.cells import identifier, optional_text, structured, words
 from annotate.files.claim_naming import ClaimNaming, replace_claims, take_as_answers
 from annotate.files.copy_into import NULL, CopyInto, json, text
 from annotate.files.fields import LABEL_FIELDS
+from annotate.files.first_rows import FirstRows
 from annotate.files.import_engine import Importer, Importing
 from annotate.files.lookup import (
     CellReader,
@@ -88,7 +89,7 @@ class LabelImporter(Importer):
         self._labels = CopyInto(Label, _LABEL_COLUMNS)
         self._events = CopyInto(LabelEvent, _EVENT_COLUMNS)
         self._compare = Label.objects.filter(sample__project=importing.project, task=None).exists()
-        self._row_of: dict[_Key, int] = {}
+        self._first_rows = FirstRows()
         # Samples with a label of a claim in the file.
         self._with_claims: set[int] = set()
         self._created = self._unchanged = 0
@@ -232,8 +233,8 @@ class LabelImporter(Importer):
                 _compare_text(row, texts)
 
     def _key(self, row: _Read, sample: KnownSample) -> _Key:
-        key = (self._raters.id_of(row.rater), sample.pk, row.unit, row.criterion.pk)
-        first = self._row_of.setdefault(key, row.number)
+        rater, criterion = self._raters.id_of(row.rater), row.criterion.pk
+        first = self._first_rows.of(sample.pk, (rater, row.unit, criterion), row.number)
         if first != row.number:
             raise RowError(
                 "duplicate",
@@ -241,7 +242,7 @@ class LabelImporter(Importer):
                 field="rater",
                 excerpt=row.rater,
             )
-        return key
+        return rater, sample.pk, row.unit, criterion
 
     def _new(self, rows: list[_Checked]) -> list[_Checked]:
         """Labels that are not there yet. The same one again is left alone, another value is an error."""

@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
+from sys import intern
 from typing import Any
 
 from django.db.models import F, Func, IntegerField
@@ -29,9 +30,15 @@ class KnownSample:
     pk: int
     claims_source: str
     # How many of each kind were ever listed: of the indices below, those in `dropped_claims` are no units any more.
-    counts: dict[str, int]
+    counts: Mapping[str, int]
     answers: int = 1
     dropped_claims: frozenset[int] = frozenset()
+
+
+# Most samples of a file have as many units as others.
+@lru_cache(maxsize=_MAX_LAYOUTS)
+def _counted(*numbers: int) -> Mapping[str, int]:
+    return dict(zip(LISTED_KINDS, numbers, strict=True))
 
 
 class SampleLookup:
@@ -57,8 +64,9 @@ class SampleLookup:
         found = {external_id: known for external_id, *known in rows.values_list(*columns)}
         dropped = self._dropped([pk for pk, source, *_ in found.values() if source == ClaimsSource.EDITED])
         for external_id, (pk, source, answers, *numbers) in found.items():
-            counted = dict(zip(LISTED_KINDS, numbers, strict=True))
-            self._known[external_id] = KnownSample(pk, source, counted, answers, dropped.get(pk, frozenset()))
+            self._known[external_id] = KnownSample(
+                pk, intern(source), _counted(*numbers), answers, dropped.get(pk, frozenset())
+            )
 
     @staticmethod
     def _dropped(pks: Collection[int]) -> dict[int, frozenset[int]]:

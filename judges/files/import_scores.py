@@ -18,6 +18,7 @@ from annotate.core.scales import require_rated
 from annotate.files import cells as values
 from annotate.files import copy_into as copying
 from annotate.files.copy_into import NULL, CopyInto
+from annotate.files.first_rows import FirstRows
 from annotate.files.import_engine import Importer, Importing
 from annotate.files.lookup import (
     CellReader,
@@ -103,7 +104,7 @@ class ScoreImporter(Importer):
         self._versions = _Versions(importing)
         self._copy = CopyInto(Score, _COLUMNS)
         self._metrics: list[str] | None = None
-        self._row_of: dict[_Key, int] = {}
+        self._first_rows = FirstRows()
         self._created = self._unchanged = self._missing = 0
 
     @classmethod
@@ -224,10 +225,11 @@ class ScoreImporter(Importer):
         if criterion is not None:
             require_answers(criterion, sample)
         require_unit(sample, item.unit, item.kind, item.index)
-        key = (self._versions.id_of(item.judge, item.version), item.dimension, sample.pk, item.unit, item.repeat)
+        version = self._versions.id_of(item.judge, item.version)
         if item.higher_is_better is not None:
             self._versions.note_direction(item.judge, item.higher_is_better, item.number)
-        first = self._row_of.setdefault(key, item.number)
+        said = (version, item.dimension, item.unit, item.repeat)
+        first = self._first_rows.of(sample.pk, said, item.number)
         if first != item.number:
             raise RowError(
                 "duplicate",
@@ -235,7 +237,7 @@ class ScoreImporter(Importer):
                 field="judge",
                 excerpt=item.judge,
             )
-        return key
+        return version, item.dimension, sample.pk, item.unit, item.repeat
 
     def _new(self, rows: list[tuple[_Read, _Key]]) -> list[tuple[_Read, _Key]]:
         """The scores that are not stored yet. The same score again is skipped, a different one is an error."""
