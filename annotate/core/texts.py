@@ -27,7 +27,8 @@ def is_storable(text: object) -> bool:
 
 def is_blank(text: str) -> bool:
     """Whether there is nothing in it to see: blanks, controls, signs without width such as U+200B."""
-    return all(unicodedata.category(sign) in _UNSEEN for sign in text)
+    # Most texts begin with a letter or a figure, which is seen.
+    return not text[:1].isalnum() and all(unicodedata.category(sign) in _UNSEEN for sign in text)
 
 
 def words_or_raise(text: object, refusal: Invalid, *, most: int = MAX_COMMENT) -> str:

@@ -176,8 +176,9 @@ _COURTESY_ZH = re.compile(
 )
 _REFUSAL_ZH = re.compile(f"{_FILLER_ZH}(?:{'|'.join(_REFUSALS_ZH)})")
 
-# A stop ends a sentence where a blank or nothing follows; those of Chinese always do.
-_ENDS = re.compile("(?<=[.!?])\\s+|(?<=[!?])(?=[\u3400-\u9fff])|(?<=。)|\n+")
+# A stop ends a sentence where a blank or nothing follows; those of Chinese always do. It begins with the signs that it
+# can be, for which the text is looked through much faster than for alternatives.
+_ENDS = re.compile("[.!?。\n](?:(?<=[.!?])\\s+|(?<=[!?])(?=[\u3400-\u9fff])|(?<=。)|(?<=\n)\n*)")
 _HAN = re.compile("[\u3400-\u9fff]")
 
 
@@ -203,7 +204,7 @@ def is_abstention(answer: str) -> bool:
 
 
 def _sentences(words: str) -> Iterator[str]:
-    """One by one: of most answers the first one tells."""
+    """One by one, without what ends them: of most answers the first one tells."""
     start = 0
     for end in _ENDS.finditer(words):
         yield words[start : end.start()]
@@ -220,6 +221,12 @@ def _after_filler(words: str, is_chinese: bool) -> str:
     return words[found.end() :] if found else words
 
 
+_APOSTROPHES = str.maketrans(dict.fromkeys("’‘`´", "'"))
+
+
 def _plain(answer: str) -> str:
+    """Every sample of a file comes by here, so nothing is replaced where nothing is to be."""
     text = unicodedata.normalize("NFKC", without_citations(answer)).lower()
-    return re.sub("[’‘`´]", "'", re.sub("[ \t\u00a0]+", " ", text)).strip()
+    if "  " in text or "\t" in text:
+        text = re.sub("[ \t]+", " ", text)
+    return text.translate(_APOSTROPHES).strip()
