@@ -162,6 +162,8 @@ def unit_anchor(unit: str) -> str:
     return unit.replace(":", "-")
 
 
+# A release asks it of each verdict.
+@lru_cache(maxsize=1024)
 def unit_sort_key(unit: str) -> tuple[int, int]:
     """Sorts addresses in the order in which a person goes through them."""
     kind, index = parse_unit(unit)

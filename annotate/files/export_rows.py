@@ -8,17 +8,19 @@ import json
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field, fields
 from datetime import datetime
-from functools import cache
-from itertools import groupby
+from functools import cache, lru_cache
+from itertools import groupby, islice, tee
+from operator import attrgetter
 from typing import Any, NamedTuple
 
+import orjson
 from django.db.models import Exists, F, OuterRef, QuerySet, TextField
 from django.db.models.functions import Cast
 from django.db.models.lookups import IsNull
 from django.utils.translation import gettext as _
 
 from annotate.core.errors import Invalid
-from annotate.core.units import unit_sort_key, unit_text, without_abstentions
+from annotate.core.units import LISTED_KINDS, unit_sort_key, unit_text, without_abstentions
 from annotate.files.corrected import Correction, asks_for_corrections, corrections, with_corrections
 from annotate.labels.anchored_read import is_anchored
 from annotate.labels.read import answering_labels, latest_of_unit, of_batch, was_after_answer
@@ -264,9 +266,6 @@ class ExportedVerdict(NamedTuple):
     proposal_shown: bool
 
 
-_COLUMNS = ("criterion_id", "value_text", *ExportedVerdict._fields[2:])
-
-
 @dataclass(frozen=True, slots=True)
 class ExportedSample:
     """A sample with its verdicts in the order in which a person goes through it.
@@ -290,21 +289,44 @@ class ExportedSample:
         return {"corrected_answer": None if self.correction is None else self.correction.answer}
 
 
-def exported_samples(project: Project, filters: Filters) -> Iterator[ExportedSample]:
-    """Samples that have a verdict within the filters, in the order of their import."""
-    verdicts = _verdicts(project, filters)
-    samples = (
-        Sample.objects.filter(project=project, pk__in=filters.apply(project).values("sample_id"))
-        .defer("content_hash")
-        .order_by("pk")
-        .iterator(chunk_size=_CHUNK)
-    )
-    grouped = groupby(verdicts, key=lambda verdict: verdict.sample_id)
+# Of samples, what is in the row of every verdict. Their other texts are much longer.
+_OF_SAMPLE = (
+    "external_id", "question", "answer", "claims_source", "claims_revision", "pipeline_version", "group_key",
+    "retrieved_doc_ids", "relevant_doc_ids", "metadata", "abstained", "abstained_source",
+)  # fmt: skip
+# Read as text, which is faster to make objects of than what the ORM makes them of.
+_AS_TEXT = ("value", "votes", "decided_votes", "approved_at", "updated_at")
+_COLUMNS = (
+    "criterion_id", "value_text", "sample_id", "unit", "state", "method", "confidence", "votes_text",
+    "decided_votes_text", "decider", "reason", "approver", "approved_at_text", "updated_at_text", "proposal_shown",
+)  # fmt: skip
+# A verdict takes less memory than a sample.
+_VERDICTS_AT_ONCE = 2_000
+_KEPT_TIMES = 1_000
+
+
+def exported_samples(project: Project, filters: Filters, *, whole: bool = True) -> Iterator[ExportedSample]:
+    """Samples that have a verdict within the filters, in the order of their import.
+
+    whole: with all of their texts, not only those of units that have a verdict.
+    """
+    criteria = Criterion.objects.filter(project=project)
+    if filters.criteria is not None:
+        criteria = criteria.filter(key__in=filters.criteria)
+    by_key = {criterion.pk: criterion for criterion in criteria}
+    if whole:
+        samples = Sample.objects.defer("content_hash")
+    else:
+        kinds = {criterion.unit for criterion in by_key.values()}
+        samples = Sample.objects.only(*_OF_SAMPLE, *(name for kind, name in LISTED_KINDS.items() if kind in kinds))
+    verdicts = _verdicts(filters.apply(project), by_key)
     said = said_by_sample(filters.apply(project)) if filters.annotators else iter(())
     is_corrected = asks_for_corrections(project, filters.criteria)
-    corrected = with_corrections(samples, corrections(project, filters.criteria) if is_corrected else iter(()))
+    corrected = corrections(project, filters.criteria) if is_corrected else iter(())
+    found, again = tee(_with_samples(verdicts, samples))
+    with_correction = with_corrections((sample for sample, _group in found), corrected)
     sample_id, labels = next(said, _NOTHING)
-    for (sample, correction), (_pk, group) in zip(corrected, grouped, strict=True):
+    for (sample, correction), (_sample, group) in zip(with_correction, again, strict=True):
         answered = sample_id == sample.pk
         said_here = labels if answered else {}
         yield ExportedSample(sample, sorted(group, key=_order), said_here, is_corrected, correction)
@@ -312,24 +334,54 @@ def exported_samples(project: Project, filters: Filters) -> Iterator[ExportedSam
             sample_id, labels = next(said, _NOTHING)
 
 
-def _verdicts(project: Project, filters: Filters) -> Iterator[ExportedVerdict]:
-    """In the order of sample ids."""
-    criteria = {criterion.pk: criterion for criterion in Criterion.objects.filter(project=project)}
-    # A handful of different values: each spelling is parsed once.
-    value_of = cache(json.loads)
+def _with_samples(
+    verdicts: Iterator[ExportedVerdict], samples: QuerySet[Sample]
+) -> Iterator[tuple[Sample, list[ExportedVerdict]]]:
+    """Samples are read by their keys, some at a time: asked which have verdicts, PostgreSQL would work it out again."""
+    grouped = groupby(verdicts, key=attrgetter("sample_id"))
+    while groups := {pk: list(group) for pk, group in islice(grouped, _CHUNK)}:
+        there = samples.in_bulk(list(groups))
+        yield from ((there[pk], group) for pk, group in groups.items())
+
+
+def _verdicts(verdicts: QuerySet[Verdict], criteria: Mapping[int, Criterion]) -> Iterator[ExportedVerdict]:
+    """In the order of sample ids. criteria: by their keys."""
+    # A handful of different values: each spelling is parsed once. Verdicts come by the thousand in one moment.
+    value_of, time_of = cache(json.loads), lru_cache(maxsize=_KEPT_TIMES)(datetime.fromisoformat)
+    # Only without options can a number be too long for the faster parser, which takes it for a float.
+    votes_of = {pk: orjson.loads if criterion.options else json.loads for pk, criterion in criteria.items()}
     rows = (
-        filters.apply(project)
-        .annotate(
+        verdicts.annotate(
             proposal_shown=is_anchored(),
             decider=F("decided_by__username"),
             approver=F("approved_by__username"),
-            value_text=Cast("value", TextField()),
+            **{f"{name}_text": Cast(name, TextField()) for name in _AS_TEXT},
         )
         .order_by("sample_id")
         .values_list(*_COLUMNS)
     )
-    for criterion, value, *rest in rows.iterator(chunk_size=_CHUNK):
-        yield ExportedVerdict(criteria[criterion], None if value is None else value_of(value), *rest)
+    for criterion, value, sample, unit, state, method, confidence, votes, decided, *rest in rows.iterator(
+        chunk_size=_VERDICTS_AT_ONCE
+    ):
+        decider, reason, approver, approved_at, updated_at, proposal_shown = rest
+        read = votes_of[criterion]
+        yield ExportedVerdict(
+            criteria[criterion],
+            None if value is None else value_of(value),
+            sample,
+            unit,
+            state,
+            method,
+            confidence,
+            read(votes),
+            None if decided is None else read(decided),
+            decider,
+            reason,
+            approver,
+            None if approved_at is None else time_of(approved_at),
+            time_of(updated_at),
+            proposal_shown,
+        )
 
 
 def _order(verdict: ExportedVerdict) -> tuple[tuple[int, int], int, str, int]:
@@ -337,34 +389,48 @@ def _order(verdict: ExportedVerdict) -> tuple[tuple[int, int], int, str, int]:
     return unit_sort_key(verdict.unit), criterion.position, criterion.key, criterion.version
 
 
-def verdict_row(exported: ExportedSample, verdict: ExportedVerdict, annotators: Annotators) -> dict[str, Any]:
+def verdict_row(
+    exported: ExportedSample, verdict: ExportedVerdict, annotators: Annotators, of_sample: Mapping[str, Any]
+) -> dict[str, Any]:
     """One row per unit and criterion. `labels`: the label revisions that the verdict rests on; of a reopened one, those
     that it was decided on. `proposal_shown`: whether those who gave them saw what a judge proposes. `claims_…`: where a
-    claim comes from. Then the columns of the annotators, if asked for."""
+    claim comes from. Then what all rows of the sample have, and the columns of the annotators, if asked for."""
     # CSV and Parquet files have their columns in this order.
-    sample = exported.sample
-    is_claim = verdict.criterion.unit == UnitKind.CLAIM
-    rests_on = verdict.votes if verdict.decided_votes is None else verdict.decided_votes
-    return {
+    sample, criterion, votes = exported.sample, verdict.criterion, verdict.votes
+    is_claim = criterion.unit == UnitKind.CLAIM
+    row = {
         "sample_id": sample.external_id,
         "unit": verdict.unit,
         "unit_text": unit_text(sample, verdict.unit),
-        "criterion": verdict.criterion.key,
-        "criterion_version": verdict.criterion.version,
+        "criterion": criterion.key,
+        "criterion_version": criterion.version,
         "state": verdict.state,
         "value": verdict.value,
         "method": verdict.method or None,
         "confidence": verdict.confidence,
-        "votes": [{"rater": annotators.name(vote["rater"]), "value": vote["value"]} for vote in verdict.votes],
+        "votes": [{"rater": annotators.name(vote["rater"]), "value": vote["value"]} for vote in votes],
         "decided_by": verdict.decider,
         "reason": verdict.reason,
         "approved_by": verdict.approver,
         "approved_at": verdict.approved_at,
         "proposal_shown": verdict.proposal_shown,
-        "labels": [{"label": vote["label"], "revision": vote["revision"]} for vote in rests_on],
+        "labels": [
+            {"label": vote["label"], "revision": vote["revision"]}
+            for vote in (votes if verdict.decided_votes is None else verdict.decided_votes)
+        ],
         "updated_at": verdict.updated_at,
         "claims_source": sample.claims_source if is_claim else None,
         "claims_revision": sample.claims_revision if is_claim else None,
+        **of_sample,
+    }
+    if annotators.columns:
+        row |= annotators.cells(exported.said.get((verdict.unit, criterion.pk), []))
+    return row
+
+
+def _of_sample(exported: ExportedSample, annotators: Annotators) -> dict[str, Any]:
+    sample = exported.sample
+    return {
         "pipeline_version": sample.pipeline_version or None,
         "group_key": sample.group_key or None,
         "retrieved_doc_ids": sample.retrieved_doc_ids,
@@ -373,7 +439,6 @@ def verdict_row(exported: ExportedSample, verdict: ExportedVerdict, annotators: 
         "abstained": sample.abstained,
         "abstained_source": sample.abstained_source or None,
         **_corrected(exported, annotators),
-        **annotators.cells(exported.said.get((verdict.unit, verdict.criterion.pk), [])),
     }
 
 
@@ -387,5 +452,6 @@ def _corrected(exported: ExportedSample, annotators: Annotators) -> dict[str, An
 
 def verdict_rows(samples: Iterable[ExportedSample], annotators: Annotators) -> Iterator[dict[str, Any]]:
     for exported in samples:
+        of_sample = _of_sample(exported, annotators)
         for verdict in exported.verdicts:
-            yield verdict_row(exported, verdict, annotators)
+            yield verdict_row(exported, verdict, annotators, of_sample)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import uuid
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from importlib.metadata import version
 from pathlib import Path
@@ -43,7 +43,7 @@ from annotate.files.export_samples import SAMPLE_WRITERS, sample_rows
 from annotate.files.export_texts import TEXT_WRITERS, text_rows, texts_of
 from annotate.files.export_writers import RELEVANCE, SUFFIXES, TABLES, WRITERS
 from annotate.labels.settled_read import STANDING, Standing
-from annotate.models import AuditEntry, Job, Label, Project, Release, Sample, User
+from annotate.models import AuditEntry, Criterion, Job, Label, Project, Release, Sample, User
 from annotate.models.job import JobKind
 from annotate.models.label import VerdictState
 from annotate.models.project import UNRATED_SCALES, Prefill, Scale
@@ -51,6 +51,8 @@ from annotate.samples.read import abstentions
 from annotate.verdicts.evidence_read import agreement
 
 _FOLDER = "releases"
+# A row is small, and handing it to the system takes longer than making it.
+_BUFFER = 1 << 20
 # Of a project with more samples a release is made by the worker, where a program asks for it.
 INLINE_SAMPLES = 2_000
 
@@ -60,29 +62,42 @@ class _Tally:
     """Counts what passes through on its way to the writer."""
 
     samples: int = 0
-    verdicts: int = 0
-    criteria: dict[str, dict[str, Any]] = field(default_factory=dict)
     methods: Counter[str] = field(default_factory=Counter)
+    _criteria: dict[int, Criterion] = field(default_factory=dict)
+    _verdicts: Counter[int] = field(default_factory=Counter)
 
     def watch(self, exported: Iterable[ExportedSample]) -> Iterator[ExportedSample]:
         for one in exported:
             self.samples += 1
             for verdict in one.verdicts:
                 criterion = verdict.criterion
-                self.verdicts += 1
                 self.methods[verdict.method or verdict.state] += 1
-                counted = self.criteria.setdefault(
-                    f"{criterion.key} v{criterion.version}",
-                    {
-                        "key": criterion.key,
-                        "version": criterion.version,
-                        "unit": criterion.unit,
-                        "scale": criterion.scale,
-                        "verdicts": 0,
-                    },
-                )
-                counted["verdicts"] += 1
+                self._verdicts[criterion.id] += 1
+                self._criteria[criterion.id] = criterion
             yield one
+
+    @property
+    def verdicts(self) -> int:
+        return self._verdicts.total()
+
+    @property
+    def criteria(self) -> dict[str, Criterion]:
+        """Those with verdicts, sorted by their name and version."""
+        found = {f"{criterion.key} v{criterion.version}": criterion for criterion in self._criteria.values()}
+        return {name: found[name] for name in sorted(found)}
+
+    @property
+    def counts(self) -> list[dict[str, Any]]:
+        return [
+            {
+                "key": criterion.key,
+                "version": criterion.version,
+                "unit": criterion.unit,
+                "scale": criterion.scale,
+                "verdicts": self._verdicts[criterion.id],
+            }
+            for criterion in self.criteria.values()
+        ]
 
 
 def request_release(*, project: Project, user: User, file_format: str, filters: object = None) -> Job:
@@ -118,7 +133,7 @@ def make_release(
     stored_as = f"{_FOLDER}/{uuid.uuid4()}.{SUFFIXES[file_format]}"
     with TemporaryDirectory(dir=settings.FILE_UPLOAD_TEMP_DIR) as folder:
         path = Path(folder) / "release"
-        with path.open("xb") as file:
+        with path.open("xb", buffering=_BUFFER) as file:
             manifest = _write(file, project, file_format, chosen)
         with stored.Written(path) as written:
             manifest["sha256"] = hashlib.file_digest(written, "sha256").hexdigest()
@@ -159,11 +174,12 @@ def _write(file: IO[bytes], project: Project, file_format: str, filters: Filters
             rows = TEXT_WRITERS[file_format](text_rows(texts, annotators), file)
             tally.samples = len(set(texts.values_list("sample", flat=True)))
         elif filters.rows is None:
-            rows = WRITERS[file_format](tally.watch(exported_samples(project, filters)), file, annotators)
+            exported = exported_samples(project, filters, whole=file_format not in TABLES)
+            rows = WRITERS[file_format](tally.watch(exported), file, annotators)
         else:
             rows = tally.samples = SAMPLE_WRITERS[file_format](sample_rows(project, filters, file_format), file)
         states = _states(project, filters)
-        agreed = _agreement(project, tally, annotators)
+        agreed = _agreement(tally.criteria, annotators)
         abstained = abstentions(project, batch=filters.batch)
     if not rows and filters.rows == TEXTS:
         raise Conflict("nothing_to_export", _("No free text to export."))
@@ -175,7 +191,7 @@ def _write(file: IO[bytes], project: Project, file_format: str, filters: Filters
         "rows": rows,
         "samples": tally.samples,
         "verdicts": tally.verdicts,
-        "criteria": [tally.criteria[name] for name in sorted(tally.criteria)],
+        "criteria": tally.counts,
         "methods": dict(sorted(tally.methods.items())),
         "abstained": abstained,
         "agreement": agreed,
@@ -200,14 +216,13 @@ def _states(project: Project, filters: Filters) -> dict[str, Any]:
     return {"states": counts, "percent_settled": None if share is None else round(100 * share, 2)}
 
 
-def _agreement(project: Project, tally: _Tally, annotators: Annotators) -> dict[str, Any]:
+def _agreement(criteria: Mapping[str, Criterion], annotators: Annotators) -> dict[str, Any]:
     """How well the people agreed on what is exported: for each criterion that has figures, all those of `manage.py
     agreement`."""
     found = {}
-    for name, counted in sorted(tally.criteria.items()):
-        if counted["scale"] in UNRATED_SCALES:
+    for name, criterion in criteria.items():
+        if criterion.scale in UNRATED_SCALES:
             continue
-        criterion = project.criteria.get(key=counted["key"], version=counted["version"])
         figures = agreement(criterion, reader=SYSTEM)
         found[name] = {field: figures[field] for field in ("units", "ratings", "raters", "estimates")}
         found[name]["raters"] = annotators.names(found[name]["raters"])

@@ -12,6 +12,8 @@ from typing import Any
 import pyarrow.parquet as pq
 import pytest
 from django.core.management import CommandError, call_command
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 from kombu.exceptions import OperationalError
 from rest_framework.test import APIClient
 
@@ -128,6 +130,36 @@ def test_jsonl(project: Project) -> None:
         "abstained": False,
         "abstained_source": "rule",
     }
+
+
+@pytest.mark.parametrize("file_format", ["jsonl", "csv", "parquet", "ragas", "deepeval", "qrels"])
+def test_samples_are_read_by_the_hundred(project: Project, file_format: str, django_assert_num_queries: Any) -> None:
+    """With all that a file says of them, and not again one by one."""
+    with CaptureQueriesContext(connection) as few:
+        content(project, file_format)
+    sample = Sample.objects.get(external_id="s 1")
+    verdicts = list(sample.verdicts.all())
+    for number in range(3, 6):
+        sample.pk, sample.external_id = None, f"s {number}"
+        sample.save(force_insert=True)
+        for verdict in verdicts:
+            verdict.pk, verdict.sample = None, sample
+            verdict.save(force_insert=True)
+    with django_assert_num_queries(len(few)):
+        content(project, file_format)
+
+
+def test_numbers_on_a_scale_without_options(project: Project) -> None:
+    """As the database has them, also where they have more digits than 64 bits hold."""
+    criterion = project.criteria.get(key="relevancy")
+    criterion.options, criterion.scale, criterion.passes = [], "interval", []
+    criterion.save()
+    for value in (2**64, 2.5):
+        votes = [{"rater": "r", "value": value, "revision": 1, "label": 1}]
+        Verdict.objects.filter(unit="answer").update(value=value, votes=votes)
+        rows = list(csv.DictReader(io.StringIO(content(project, "csv", criteria=["relevancy"]).decode(), newline="")))
+        assert {row["value"] for row in rows} == {str(value)}
+        assert {row["votes"] for row in rows} == {f'[{{"rater": "r", "value": {value}}}]'}
 
 
 def test_csv_is_formula_safe_and_comes_back(project: Project) -> None:
@@ -271,8 +303,6 @@ def test_nothing_to_export(project: Project, settings: Any) -> None:
 def test_one_moment(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     """A verdict that changes while the file is written is not half in it."""
     import threading
-
-    from django.db import connection
 
     from annotate.files import export_rows as exported_rows
 
