@@ -71,7 +71,7 @@ def settings_for(token: str, own: dict[str, Any], seed: int) -> str:
 def run(role: str, phases: str, options: argparse.Namespace, running: Web, given: Path) -> bool:
     heading(f"{role}, {phases}, {options.minutes / len(PHASES):g} minutes, seed {options.seed}")
     command = [sys.executable, "-m", "schemathesis.cli", "--config-file", str(given)]
-    command += ["run", "openapi.json", "--url", running.url]
+    command += ["run", "openapi.yaml", "--url", running.url]
     command += ["--checks", ",".join(CHECKS), "--phases", phases]
     command += ["--max-time", str(round(options.minutes * 60 / len(PHASES))), "--request-timeout", "60"]
     command += ["--continue-on-failure", "--generation-database", "none", "--warnings", "off", "--no-color"]
@@ -103,8 +103,8 @@ def main() -> None:
         make_release(project=both.world.project, user=both.world.alice, file_format="jsonl")
         (folder / "hooks.py").write_text(HOOKS)
         # By us: Schemathesis gives up after ten seconds, which a busy machine takes.
-        with urlopen(f"{running.url}/api/schema/?format=json", timeout=300) as document:
-            (folder / "openapi.json").write_bytes(document.read())
+        with urlopen(f"{running.url}/api/schema/", timeout=300) as document:
+            (folder / "openapi.yaml").write_bytes(document.read())
         kept = []
         for role in options.roles:
             _token, text = make_token(actor=User.objects.get(username=ROLES[role]), scopes=list(Scope))
