@@ -1,5 +1,5 @@
 """Which row of a file was the first to say something, for millions of rows: a dictionary of keys as Python has them
-takes a quarter of a kilobyte for each, this 16 to 32 bytes."""
+takes a quarter of a kilobyte for each, this 32 to 64 bytes."""
 
 from __future__ import annotations
 
