@@ -35,13 +35,16 @@ from annotate.models.label import VerdictState
 from annotate.projects.guidelines_read import newest_version
 from annotate.projects.read import voted_criteria
 from annotate.verdicts.samples_read import MOST_KEY, Agreement, stretch_end, stretch_within
-from annotate.verdicts.unit_conditions_read import IN_PROGRESS, IS_TO_LABEL, NAMED, OUTDATED, VERDICTS
-from annotate.verdicts.wanted_units_read import CURSOR, STATUSES, Chosen, ListedUnit, Position, UnitStatus, WantedUnits
+from annotate.verdicts.units_sql import IN_PROGRESS, IS_TO_LABEL, NAMED, OUTDATED, VERDICTS
+from annotate.verdicts.wanted_units_read import STATUSES, Chosen, ListedUnit, UnitStatus, WantedUnits
 
 # A unit of a sample, by its primary key, and the place of its criterion in the list of those that are asked about.
 _Unit = tuple[int, str, int]
 # The same with its place among the sample's units.
 _Found = tuple[int, str, int, int]
+# Where a page begins: a sample, and one of its units by criterion and place; None: all of them.
+_Position = tuple[int, tuple[int, int] | None]
+_CURSOR = re.compile(r"(?P<sample>[0-9]{1,18})(?:\.(?P<place>[0-9]{1,6})\.(?P<key>[-\w]{1,60}))?", re.ASCII)
 _SORTED_BY = {"id": "s.external_id", "agreement": "v.agreement", "changed": "v.updated_at"}
 
 
@@ -89,9 +92,9 @@ class Units:
     def cursor(self, row: ListedUnit) -> str:
         return f"{row.sample.pk}.{row.place}.{row.criterion.key}"
 
-    def position(self, cursor: str) -> Position | None:
+    def position(self, cursor: str) -> _Position | None:
         """What `cursor` names, or with a primary key alone the whole sample; None: there is no such sample."""
-        matched = CURSOR.fullmatch(cursor)
+        matched = _CURSOR.fullmatch(cursor)
         if not matched or not Sample.objects.filter(project=self.project, pk=int(matched["sample"])).exists():
             return None
         if matched["key"] is None:
@@ -100,7 +103,7 @@ class Units:
         at = places.index(matched["key"]) + 1 if matched["key"] in places else 0
         return int(matched["sample"]), (at, int(matched["place"]))
 
-    def after(self, at: Position | None, wanted: int, *, backwards: bool = False) -> Walked[ListedUnit]:
+    def after(self, at: _Position | None, wanted: int, *, backwards: bool = False) -> Walked[ListedUnit]:
         """Those that follow, or come before, the nearest first; None: from the beginning, or the end."""
         order, sign, start, where, given = "r.sample_id, r.at, r.place", ">", None, "true", {}
         if backwards:

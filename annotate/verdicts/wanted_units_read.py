@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -38,9 +37,6 @@ SORTS = ("added", "id", "agreement", "changed")
 
 # A sample's primary key, a unit of it, and a criterion's key.
 UnitOn = tuple[int, str, str]
-# Where a page begins: a sample, and one of its units by criterion and place; None: all of them.
-Position = tuple[int, tuple[int, int] | None]
-CURSOR = re.compile(r"(?P<sample>[0-9]{1,18})(?:\.(?P<place>[0-9]{1,6})\.(?P<key>[-\w]{1,60}))?", re.ASCII)
 
 
 @dataclass(frozen=True)
