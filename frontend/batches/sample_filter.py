@@ -12,7 +12,7 @@ from annotate.projects.read import rated_criteria
 from annotate.verdicts.samples_read import SORTS, Agreement, Samples, Status, Wanted
 from annotate.verdicts.wanted_units_read import Chosen
 from frontend.batches.list_filter import ANY, ListFilter, search_field
-from judges.reports.read import report_state
+from judges.reports.read import latest_report
 from judges.versions.read import judges_of
 
 
@@ -69,7 +69,7 @@ class SampleFilter(ListFilter):
     def _disagreeing(self, judge: str, key: str) -> set[int]:
         """As reports tell this reader: nothing of the test half, or of what they still have to label or decide."""
         criteria = [one for one in rated_criteria(self.project) if key in ("", one.key)]
-        reports = [report_state(one, reader=self.reader).report for one in criteria]
+        reports = [latest_report(one, reader=self.reader) for one in criteria]
         return {
             row["sample"]
             for report in reports

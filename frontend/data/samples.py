@@ -30,7 +30,7 @@ from frontend.reports.judge import outcome
 from frontend.reports.parts import disagreement_url, judge_url, labels_shown
 from judges.core.locked_read import why_locked
 from judges.core.sample_read import Said, SaidOfSample, said_about
-from judges.reports.read import report_state
+from judges.reports.read import latest_report
 
 MOST_DIGITS = 4
 
@@ -46,7 +46,7 @@ def walk(page: ProjectPage, sample: Sample) -> dict[str, Any] | None:
     if not page.may("reports.read") or not (number.isdecimal() and len(number) <= MOST_DIGITS):
         return None
     criterion = rated_criteria(page.project).filter(key=key).first()
-    report = None if criterion is None else report_state(criterion, labels_shown(page), reader=page.user).report
+    report = None if criterion is None else latest_report(criterion, labels_shown(page), reader=page.user)
     judges = [] if report is None else report.result["judges"]
     name, measures = asked.get("judge"), asked.get("measures")
     judge = next((row for row in judges if (row["judge"], row["dimension"]) == (name, measures)), None)

@@ -21,7 +21,7 @@ from frontend.reports.parts import chosen_judge, judge_url, report_part, switche
 from judges.certificates.decision_read import looked_decisions
 from judges.models import AlignmentReport
 from judges.reports.next_samples import About, Draw, Shares, make_drawn_batch, outcome_queue
-from judges.reports.read import report_state
+from judges.reports.read import latest_report
 
 DEFAULT = Shares()
 
@@ -75,7 +75,7 @@ TITLES = {
 def outcomes(page: ProjectPage, key: str) -> HttpResponse:
     """GET shows; with `passes` also what would be drawn. POST makes a draft batch of the draw that was seen."""
     criterion = asked_criterion(page.project, key)
-    report = report_state(criterion, reader=page.user).report
+    report = latest_report(criterion, reader=page.user)
     screen = None if report is None else screen_of(report, looked=looked_decisions(page.project))
     place = None if report is None or screen is None else chosen_judge(page, report, screen)
     draw = None if report is None or place is None else _Draw(page, criterion, report.result["judges"][place])

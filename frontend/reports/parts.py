@@ -53,8 +53,9 @@ def report_part(
     current = asked_criterion(page.project, key)
     criterion = criterion or current
     labels: Labels = labels_shown(page) if part in _WITH_LABELS else "settled"
-    state = report_state(criterion, labels, reader=page.user)
-    is_current = criterion == current
+    is_current, later = criterion == current, page.comes_later(page.project.samples.order_by("pk"))
+    state = report_state(criterion, labels, reader=page.user, looks=is_current and not later)
+    is_unseen = is_current and state.is_out_of_date is None and not state.is_pending
     context: dict[str, Any] = {
         "criterion": criterion,
         "state": state,
@@ -66,6 +67,7 @@ def report_part(
         ]
         if is_current
         else [],
+        "looking": _looking(page, key, labels) if is_unseen else None,
         "newer_version": None if is_current else current.version,
         "labels": labels,
         "annotators_url": page.url("report-annotators", key) if is_current else "",
@@ -79,6 +81,17 @@ def report_part(
     if state.report is not None:
         context |= context_of(state.report)
     return page.render(template, context, status=status)
+
+
+def _looking(page: ProjectPage, key: str, labels: Labels) -> dict[str, str]:
+    """Addresses that say whether anything has changed since: of this page, and of that part of it alone."""
+    query = page.request.GET.copy()
+    query["figures"] = "1"
+    asked = {"figures": "1", **({"labels": labels} if labels == "all" else {})}
+    return {
+        "page": f"{page.request.path}?{query.urlencode()}",
+        "part": f"{page.url('report-status', key)}?{urlencode(asked)}",
+    }
 
 
 def labels_shown(page: ProjectPage) -> Labels:

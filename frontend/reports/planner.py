@@ -37,7 +37,7 @@ from judges.reports.next_samples import (
     make_drawn_batch,
     next_samples,
 )
-from judges.reports.read import report_state
+from judges.reports.read import latest_report
 
 PEOPLE = "people"
 
@@ -128,7 +128,7 @@ def planner(page: ProjectPage, key: str) -> HttpResponse:
 
 
 def _make(page: ProjectPage, criterion: Criterion, data: QueryDict) -> HttpResponse:
-    report = report_state(criterion, reader=page.user).report
+    report = latest_report(criterion, reader=page.user)
     if report is None:
         # Nothing that could have been seen; the page says so.
         return page.redirect("report-planner", criterion.key)

@@ -29,7 +29,7 @@ from frontend.reports.summary import summary_context
 from judges.certificates.decision_read import looked_decisions
 from judges.models import AlignmentReport
 from judges.reports.links import DAYS, DEFAULT_DAYS, create_link, open_links, revoke_link, shared_report
-from judges.reports.read import report_state
+from judges.reports.read import latest_report
 
 
 class ShareForm(forms.Form):
@@ -47,7 +47,7 @@ def share(page: ProjectPage, key: str) -> HttpResponse:
     """The links to reports on the criterion. A POST makes one to the latest report and shows it. No redirect: the link
     is kept nowhere, so only this page has it."""
     criterion, made = asked_criterion(page.project, key), None
-    report = report_state(criterion, reader=page.user).report
+    report = latest_report(criterion, reader=page.user)
     form = ShareForm(page.data)
     if report is not None and form.is_valid():
         with RefusalsShown(form):

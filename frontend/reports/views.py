@@ -38,7 +38,7 @@ from judges.api.reports_serializers import Report
 from judges.certificates.decision_read import Looked, looked_decisions
 from judges.certificates.triage_read import Left, left_to_people
 from judges.models import AlignmentReport, Look
-from judges.reports.read import Overview, is_shown, one_report, overview, report_state
+from judges.reports.read import Overview, is_shown, latest_report, one_report, overview, report_state
 from judges.reports.reproduction import bundle
 
 # Ending of the file's name -> its type, and what makes it.
@@ -115,20 +115,22 @@ def _earlier(page: ProjectPage, key: str) -> Criterion | None:
     if number is None:
         return None
     found = next((one for one in versions_of(page.project, key) if str(one.version) == number), None)
-    if found is None or (not found.is_current and report_state(found, reader=page.user).report is None):
+    if found is None or (not found.is_current and latest_report(found, reader=page.user) is None):
         raise Http404(_("Report not found."))
     return found
 
 
 @project_view("reports", get="reports.read")
 def status(page: ProjectPage, key: str) -> HttpResponse:
-    """What a browser asks for while a report is being made; once it is there, the whole page is asked for."""
+    """What a browser asks for while a report is being made; once it is there, the whole page is asked for. With
+    `?figures=1`, whether anything has changed since the report was made."""
     criterion = asked_criterion(page.project, key)
     labels = labels_shown(page)
-    state = report_state(criterion, labels, reader=page.user)
+    looks = "figures" in page.request.GET
+    state = report_state(criterion, labels, reader=page.user, looks=looks)
     context = {"criterion": criterion, "state": state, "report": state.report, "labels": labels}
     reply = page.render("reports/partials/report_status.html", context)
-    if not state.is_pending:
+    if not (looks or state.is_pending):
         reply["HX-Refresh"] = "true"
     return reply
 
@@ -251,7 +253,7 @@ def triage(page: ProjectPage, key: str) -> HttpResponse:
 
 
 def _left(page: ProjectPage, criterion: Criterion) -> tuple[Look, Left] | None:
-    report = report_state(criterion, reader=page.user).report
+    report = latest_report(criterion, reader=page.user)
     if report is None:
         return None
     place = chosen_judge(page, report, screen_of(report, looked=looked_decisions(page.project)))

@@ -4,6 +4,7 @@ from typing import Any
 
 from django.db import models
 from django.db.models import Q
+from django.db.models.functions import Now
 
 from judges.models.judge import Created, Judge, JudgeVersion
 
@@ -14,6 +15,7 @@ class AlignmentReport(Created):
     parameters: {"seed", "level", "dev_share", …}; `fingerprint`: hash of every rating and score that went in.
     result: all estimates as plain JSON; plots: {name: SVG text}. evidence: gzipped JSON of everything that went in
     (alignment.report.evidence), from which the figures can be worked out again.
+    present_at: when it was last found to be what the data give; of several reports the latest is shown.
     """
 
     project = models.ForeignKey("annotate.Project", on_delete=models.PROTECT, related_name="reports")
@@ -24,6 +26,7 @@ class AlignmentReport(Created):
     result = models.JSONField(default=dict)
     plots = models.JSONField(default=dict)
     evidence = models.BinaryField()
+    present_at = models.DateTimeField(db_default=Now())
 
     class Meta:
         ordering = ["-number"]

@@ -40,42 +40,53 @@ Labels = Literal["settled", "all"]
 class ReportState:
     """The latest report of a criterion, whether anything changed since, and whether a new one is being made.
 
-    after_minutes: how long after the last change the worker makes a new one by itself; None: it doesn't."""
+    is_out_of_date: None where nobody looked. after_minutes: how long after the last change the worker makes a new one
+    by itself; None: it doesn't."""
 
     report: AlignmentReport | None
-    is_out_of_date: bool
+    is_out_of_date: bool | None
     is_pending: bool
     after_minutes: int | None
 
 
-def report_state(criterion: Criterion, labels: Labels = "settled", *, reader: Reader) -> ReportState:
-    """Of reports with these labels. Where there is none on settled units, of those with all labels, which are then out
-    of date: what an earlier version made can still be read."""
-    reports = _shown_reports(criterion, labels).select_related("criterion", "project").defer("evidence")
-    newest = reports.first()
-    # Data can come back to what they were (a verdict is taken back): then an earlier report is the present one. Looked
-    # for only where there is one, as it reads every label.
-    current = newest and reports.filter(parameters__data_version=data_version(criterion)).first()
-    report = current or newest
-    if report is None and labels == "settled":
-        report = _shown_reports(criterion, "all").select_related("criterion", "project").defer("evidence").first()
+def latest_report(criterion: Criterion, labels: Labels = "settled", *, reader: Reader) -> AlignmentReport | None:
+    """Of those with these labels. Where there is none on settled units, of those with all labels: what an earlier
+    version made can still be read."""
+    found = _shown_reports(criterion, labels).select_related("criterion", "project").defer("evidence").first()
+    if found is None and labels == "settled":
+        return latest_report(criterion, "all", reader=reader)
+    return None if found is None else as_read_by(found, reader=reader)
+
+
+def report_state(
+    criterion: Criterion, labels: Labels = "settled", *, reader: Reader, looks: bool = True
+) -> ReportState:
+    """Of the latest report. One with other labels than these is out of date. looks: for changes since, which counts
+    every label, task, verdict and score of the criterion."""
+    report = latest_report(criterion, labels, reader=reader)
+    is_out_of_date: bool | None = report is not None and report.parameters["labels"] != labels
+    if report is not None and not is_out_of_date:
+        is_out_of_date = report.parameters["data_version"] != data_version(criterion) if looks else None
     return ReportState(
-        report=None if report is None else as_read_by(report, reader=reader),
-        is_out_of_date=report is not None and current is None,
+        report=report,
+        is_out_of_date=is_out_of_date,
         is_pending=cache.get(pending_key(criterion.pk, labels)) is not None,
         after_minutes=_after_minutes(criterion) if labels == "settled" else None,
     )
 
 
 def has_report_on(criterion: Criterion, version: str) -> bool:
-    """Whether there is a report on settled units of this version of the criterion's data."""
-    return _shown_reports(criterion, "settled").filter(parameters__data_version=version).exists()
+    """Whether the latest report on settled units is of this version of the criterion's data."""
+    versions = _shown_reports(criterion, "settled").values_list("parameters__data_version", flat=True)
+    return bool(versions.first() == version)
 
 
 def _shown_reports(criterion: Criterion, labels: Labels) -> QuerySet[AlignmentReport]:
-    """One that was reckoned in an earlier way says other things than pages show: a new one is made in its place."""
+    """The latest first. One that was reckoned in an earlier way says other things than pages show: a new one is made in
+    its place. Data can come back to what they were (a verdict is taken back): then an earlier report is found again,
+    and is the latest from then on."""
     shown = {"parameters__figures": FIGURES_VERSION, "parameters__labels": labels}
-    return AlignmentReport.objects.filter(criterion=criterion, **shown)
+    return AlignmentReport.objects.filter(criterion=criterion, **shown).order_by("-present_at", "-number")
 
 
 def _after_minutes(criterion: Criterion) -> int | None:
@@ -118,7 +129,7 @@ _OVERVIEW = """
     ), CASE WHEN result->'people'->'value' = 'null' THEN result->'matrix' END
     FROM judges_alignmentreport
     WHERE project_id = %(project)s AND parameters->'figures' = to_jsonb(%(figures)s::int)
-    ORDER BY criterion_id, parameters->>'labels' = 'settled' DESC, number DESC
+    ORDER BY criterion_id, parameters->>'labels' = 'settled' DESC, present_at DESC, number DESC
 """
 
 
@@ -156,7 +167,7 @@ def require_shown(report: AlignmentReport) -> None:
 
 def data_version(criterion: Criterion) -> str:
     """Changes whenever a rating, a verdict or a score that could count changes, which units are settled, which samples
-    are one group, how a judge is read, what it must show, or how we reckon; a few counts, cheap on every page view.
+    are one group, how a judge is read, what it must show, or how we reckon; counts over all of these.
 
     It may change without the figures changing (a second version of a label that says the same); what a report rests on
     exactly is its fingerprint.
@@ -179,7 +190,8 @@ def data_version(criterion: Criterion) -> str:
     return "/".join(map(str, [FIGURES_VERSION, *counts, falling, *drawn, required]))
 
 
-# Every part is one row. A page asks on every view, and each statement of its own would cost it half a millisecond.
+# Every part is one row. In a small project pages ask on every view, and each statement of its own would cost it half a
+# millisecond.
 _COUNTS = """
     SELECT * FROM
         (SELECT count(*), sum(revision), max(updated_at) FROM annotate_label

@@ -23,7 +23,7 @@ from annotate.verdicts.wanted_units_read import UnitOn
 from judges.core.locked_read import locked
 from judges.core.scores_read import OF_KEPT
 from judges.models import Score, ScoreStatus
-from judges.reports.read import report_state
+from judges.reports.read import latest_report
 
 
 class Against(StrEnum):
@@ -67,7 +67,7 @@ def scored_units(project: Project, judge: str, key: str, *, reader: Reader) -> s
 
 def _row(criterion: Criterion, judge: str, reader: Reader) -> dict[str, Any] | None:
     """The judge's in the current report: by scores under the criterion's key, where there are such."""
-    report = report_state(criterion, reader=reader).report
+    report = latest_report(criterion, reader=reader)
     rows = [row for row in (report.result.get("judges", ()) if report else ()) if row["judge"] == judge]
     return min(rows, key=lambda row: row["dimension"] != criterion.key, default=None)
 

@@ -10,6 +10,7 @@ from typing import Any
 from django.core.cache import cache
 from django.db import transaction
 from django.db.models import Max
+from django.utils import timezone
 
 import alignment
 from annotate.core.blindness import EVERYONE
@@ -83,7 +84,8 @@ def _existing(criterion: Criterion, basis: Basis) -> AlignmentReport | None:
     if report is not None:
         # The figures are frozen; that they are up to date again is not one of them.
         report.parameters = {**report.parameters, "data_version": basis.data_version}
-        report.save(update_fields=["parameters"])
+        report.present_at = timezone.now()
+        report.save(update_fields=["parameters", "present_at"])
     return report
 
 

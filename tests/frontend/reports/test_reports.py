@@ -1,4 +1,6 @@
+import html
 import json
+import re
 from collections.abc import Callable
 from io import BytesIO
 from typing import Any
@@ -12,6 +14,7 @@ from annotate.models import Project, User, Verdict
 from annotate.projects.criteria import add_criteria
 from annotate.projects.read import one_criterion
 from config.celery import app as celery_app
+from frontend.base import pages
 from judges.reports.blind_read import LOCKED_SINCE
 from judges.reports.write import freeze_report
 from tests.annotate.factories import decide_unit
@@ -69,6 +72,34 @@ def test_shows_the_report_and_says_when_it_is_out_of_date(
     assert "It is updated 5 minutes after the last change" in text
     assert client.post(URL).url == URL
     assert "A new report is being created" in client.get(URL).content.decode()
+
+
+@pytest.mark.usefixtures("disputes")
+def test_in_a_large_project_the_page_opens_before_it_is_known(
+    rita: User, project: Project, disputes: list[Verdict], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It asks for that part alone, of the same labels; without JavaScript it links to itself."""
+    monkeypatch.setattr(pages, "MANY", 1)
+    client = as_user(rita)
+    for labels in ("settled", "all"):
+        freeze_report(criterion=one_criterion(project, "support"), labels=labels)
+    for query, more in (("", ""), ("?labels=all", "&amp;labels=all")):
+        with CaptureQueriesContext(connection) as queries:
+            opened = client.get(URL + query).content.decode()
+        assert not [one for one in queries if "sum(revision)" in one["sql"]], "labels are counted"
+        assert "Between annotators" in opened
+        assert f'hx-get="{URL}status/?figures=1{more}"' in opened
+        assert "htmx" in opened.split("</head>")[0]
+        (link,) = re.findall(r'<noscript><p><a href="([^"]+)">Check for changes', opened)
+        asked = client.get(f"{URL}status/?figures=1{html.unescape(more)}")
+        assert "HX-Refresh" not in asked
+        for text in (asked.content.decode(), client.get(html.unescape(link)).content.decode()):
+            assert text.count('id="report-status"') == 1
+            assert "Checking" not in text
+            assert "Update report" not in text
+    decide_unit(rita, disputes[0], "supported", "So it is.")
+    assert "Update report" not in client.get(URL).content.decode()
+    assert "Update report" in client.get(f"{URL}status/?figures=1").content.decode()
 
 
 @pytest.mark.usefixtures("disputes")

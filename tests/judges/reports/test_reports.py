@@ -13,7 +13,7 @@ from annotate.core.blindness import SYSTEM
 from annotate.models import Criterion, Label, Project, Task, User, Verdict
 from judges.api.reports_serializers import Report
 from judges.models import AlignmentReport, Judge
-from judges.reports.read import data_version, one_report, report_state
+from judges.reports.read import data_version, has_report_on, latest_report, one_report, overview, report_state
 from judges.reports.write import basis_of, build_report, freeze_report
 from tests.annotate.factories import finish, make_sample, make_world
 from tests.database import copied_from_world
@@ -184,6 +184,24 @@ def test_a_label_said_again_is_the_same_report(grade: Criterion, first: Alignmen
     again = freeze_report(criterion=grade)
     assert again == first
     assert not report_state(grade, reader=SYSTEM).is_out_of_date
+
+
+def test_data_that_came_back_find_their_report_again(
+    project: Project, grade: Criterion, first: AlignmentReport
+) -> None:
+    label = Label.objects.filter(sample__external_id="s03", rater__name="ann")
+    before = label.values("value", "revision", "updated_at").get()
+    label.update(value=1 if before["value"] != 1 else 2, revision=7)
+    second = freeze_report(criterion=grade)
+    label.update(**before)
+    assert report_state(grade, reader=SYSTEM).report == second
+    assert report_state(grade, reader=SYSTEM).is_out_of_date
+    assert not has_report_on(grade, data_version(grade)), "so the worker asks for one"
+    assert freeze_report(criterion=grade) == first
+    assert report_state(grade, reader=SYSTEM).report == latest_report(grade, reader=SYSTEM) == first
+    assert not report_state(grade, reader=SYSTEM).is_out_of_date
+    assert overview(project)[grade.pk].number == first.number
+    assert has_report_on(grade, data_version(grade))
 
 
 def test_the_order_of_arrival_is_no_part_of_the_fingerprint() -> None:

@@ -3,6 +3,7 @@
 for (const part of /** @type {NodeListOf<HTMLElement>} */ (document.querySelectorAll("[data-later]"))) {
   const again = part.querySelector("button");
   const states = /** @type {NodeListOf<HTMLElement>} */ (part.querySelectorAll("[data-state]"));
+  const asked = new URL(part.getAttribute("hx-get"), location.href).pathname;
   let wrong = "";
 
   /** @param {string} state */
@@ -19,7 +20,7 @@ for (const part of /** @type {NodeListOf<HTMLElement>} */ (document.querySelecto
   });
   part.addEventListener("htmx:beforeSwap", (event) => {
     const { detail } = /** @type {CustomEvent} */ (event);
-    if (new URL(detail.xhr.responseURL).pathname === location.pathname) return;
+    if (new URL(detail.xhr.responseURL).pathname === asked) return;
     // It was led to another page: the one that logs in.
     wrong = "logged-out";
     detail.shouldSwap = false;
