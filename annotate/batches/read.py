@@ -18,7 +18,7 @@ from annotate.labels.read import is_carried, of_batch
 from annotate.labels.settled_read import HOLDING, STANDING, Standing
 from annotate.models import Batch, BatchSample, Criterion, Flag, Label, Project, Release, Sample, Task, User, Verdict
 from annotate.models.batch import OPEN_TASK_STATUSES, BatchStatus, Purpose, TaskStatus
-from annotate.models.label import DECIDED_METHODS, RULED_METHODS, VerdictState
+from annotate.models.label import RULED_METHODS, VerdictState
 from annotate.samples.read import asked_by
 from annotate.tasks.read import free_samples, open_queues, without_words
 
@@ -309,15 +309,9 @@ def counts_of(projects: Sequence[Project]) -> dict[int, Counts]:
         tasks=Count("status"),
         tasks_done=Count("status", filter=Q(status__in=[TaskStatus.SUBMITTED, TaskStatus.SKIPPED])),
     )
-    verdicts = without_abstentions(Verdict.objects.filter(criterion__project__in=keys))
-    # As the index of what needs people has it (verdict_for_people).
-    disputed = verdicts.filter(~Q(state=VerdictState.SETTLED) | Q(method__in=DECIDED_METHODS))
-    _fill(
-        found,
-        disputed,
-        "criterion__project_id",
-        disputed=Count("id", filter=~Q(state=VerdictState.SETTLED)),
-    )
+    # As the index of what waits has it (verdict_waiting).
+    waiting = Verdict.objects.filter(~Q(state=VerdictState.SETTLED), criterion__project__in=keys)
+    _fill(found, without_abstentions(waiting), "criterion__project_id", disputed=Count("id"))
     criteria = defaultdict(list)
     for project, criterion in Criterion.objects.filter(project__in=keys).order_by().values_list("project", "pk"):
         criteria[project].append(criterion)

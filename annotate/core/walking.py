@@ -18,6 +18,8 @@ Row = TypeVar("Row")
 STRETCH = 10_000
 SECONDS = 0.1
 MOST_COUNTED = 10_000
+# Samples of the largest project whose lists have orders without an index.
+MOST_SORTED = 10_000
 
 
 @dataclass(frozen=True)

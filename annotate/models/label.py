@@ -187,6 +187,14 @@ class Verdict(models.Model):
                 | Q(method__in=[method.value for method in DECIDED_METHODS]),
                 name="verdict_for_people",
             ),
+            # Reader: how many wait (annotate.verdicts.read, annotate.batches.read). A fifth of the one above or less,
+            # as most is decided in the end.
+            models.Index(
+                fields=["criterion", "sample"],
+                include=["unit", "state", "agreement", "batch", "id"],
+                condition=~Q(state=VerdictState.SETTLED.value),
+                name="verdict_waiting",
+            ),
         ]
 
     def __str__(self) -> str:

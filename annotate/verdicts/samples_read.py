@@ -83,6 +83,7 @@ class Wanted:
 
 # In these an index leads to the rows after any other: "-" before one turns the whole of it round.
 _KEYS = {"added": "id", "id": "external_id", "pipeline": "pipeline_version, id"}
+WALKED = tuple(f"{turn}{name}" for name in _KEYS for turn in ("", "-"))
 
 
 def samples_wanted(
@@ -293,7 +294,7 @@ class Samples:
 
     @property
     def is_walked(self) -> bool:
-        return self.wanted.sort.removeprefix("-") in ("", *_KEYS)
+        return self.wanted.sort in ("", *WALKED)
 
     def cursor(self, row: Listed) -> str:
         return str(row.sample.pk)

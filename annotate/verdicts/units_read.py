@@ -36,7 +36,7 @@ from annotate.projects.guidelines_read import newest_version
 from annotate.projects.read import voted_criteria
 from annotate.verdicts.samples_read import MOST_KEY, Agreement, stretch_end, stretch_within
 from annotate.verdicts.units_sql import IN_PROGRESS, IS_TO_LABEL, NAMED, OUTDATED, VERDICTS
-from annotate.verdicts.wanted_units_read import STATUSES, Chosen, ListedUnit, UnitStatus, WantedUnits
+from annotate.verdicts.wanted_units_read import STATUSES, WALKED, Chosen, ListedUnit, UnitStatus, WantedUnits
 
 # A unit of a sample, by its primary key, and the place of its criterion in the list of those that are asked about.
 _Unit = tuple[int, str, int]
@@ -87,7 +87,7 @@ class Units:
 
     @property
     def is_walked(self) -> bool:
-        return self.wanted.sort in ("", "added")
+        return self.wanted.sort in ("", *WALKED)
 
     def cursor(self, row: ListedUnit) -> str:
         return f"{row.sample.pk}.{row.place}.{row.criterion.key}"

@@ -34,6 +34,8 @@ STATUSES = {state: status for status, state in _STATES.items()}
 
 # By the name in the address; "-" before it turns the order round. Units without a verdict come last.
 SORTS = ("added", "id", "agreement", "changed")
+# Those in which a page begins where the one before ended.
+WALKED = ("added",)
 
 # A sample's primary key, a unit of it, and a criterion's key.
 UnitOn = tuple[int, str, str]

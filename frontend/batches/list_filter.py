@@ -12,6 +12,7 @@ from django.utils.http import urlencode
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
+from annotate.core import walking
 from annotate.core.blindness import Reader
 from annotate.core.texts import is_storable
 from annotate.models import Project
@@ -36,10 +37,12 @@ def search_field(placeholder: Any) -> forms.CharField:
 class ListFilter(forms.Form):
     """Bound to what the address asks; each condition must hold. Each list adds `q`, `status` and what else it knows.
 
-    main, more: names of fields, those shown at once and those folded away, which are followed by the metadata.
+    sorts: orders; walked: those that an index has, beside which a large project has no others. main, more: names of
+    fields, those shown at once and those folded away, which are followed by the metadata.
     """
 
     sorts: ClassVar[Sequence[str]]
+    walked: ClassVar[Sequence[str]]
     main: ClassVar[Sequence[str]]
     more: ClassVar[Sequence[str]]
 
@@ -70,8 +73,13 @@ class ListFilter(forms.Form):
         given = [name.removeprefix(META) for name in asked if name.startswith(META) and asked[name]]
         for key in [*known, *(key for key in given[:MOST_META] if key not in known)]:
             self.fields[META + key] = MetadataField(key, known.get(key), asked.get(META + key, ""))
+        self.most_sorted = walking.MOST_SORTED
+        self.is_large = project.samples.order_by("pk")[: self.most_sorted + 1].count() > self.most_sorted
         sort = asked.get("sort", "")
-        self.sort = sort if sort.removeprefix("-") in self.sorts else ""
+        self.sort = sort if self.sorts_by(sort) else ""
+
+    def sorts_by(self, sort: str) -> bool:
+        return sort in self.walked if self.is_large else sort.removeprefix("-") in self.sorts
 
     def main_fields(self) -> list[forms.BoundField]:
         """Beside the words."""

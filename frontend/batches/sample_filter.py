@@ -9,7 +9,7 @@ from django.utils.translation import gettext_lazy
 from annotate.core.blindness import Reader
 from annotate.models import Project
 from annotate.projects.read import rated_criteria
-from annotate.verdicts.samples_read import SORTS, Agreement, Samples, Status, Wanted
+from annotate.verdicts.samples_read import SORTS, WALKED, Agreement, Samples, Status, Wanted
 from annotate.verdicts.wanted_units_read import Chosen
 from frontend.batches.list_filter import ANY, ListFilter, search_field
 from judges.reports.read import latest_report
@@ -17,7 +17,8 @@ from judges.versions.read import judges_of
 
 
 class SampleFilter(ListFilter):
-    sorts, main, more = SORTS, ("status", "criterion", "agreement"), ("judge", "guidelines", "abstained")
+    sorts, walked = SORTS, WALKED
+    main, more = ("status", "criterion", "agreement"), ("judge", "guidelines", "abstained")
 
     q = search_field(gettext_lazy("ID, question or answer"))
     status = forms.ChoiceField(label=gettext_lazy("Status"), required=False, choices=[ANY, *Status.choices])

@@ -11,7 +11,7 @@ from annotate.models import Project
 from annotate.models.label import VerdictMethod
 from annotate.verdicts.samples_read import Agreement
 from annotate.verdicts.units_read import Units
-from annotate.verdicts.wanted_units_read import SORTS, Chosen, UnitStatus, WantedUnits
+from annotate.verdicts.wanted_units_read import SORTS, WALKED, Chosen, UnitStatus, WantedUnits
 from frontend.batches.list_filter import ANY, ListFilter, search_field, text_of
 from judges.reports.units_read import Against, compared_units, scored_units
 from judges.versions.read import judges_of
@@ -25,7 +25,7 @@ AGAINST = {
 
 
 class UnitFilter(ListFilter):
-    sorts = SORTS
+    sorts, walked = SORTS, WALKED
     main = ("criterion", "status", "value")
     more = ("agreement", "method", "judge", "batch", "guidelines")
 

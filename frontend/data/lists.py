@@ -177,7 +177,7 @@ def _views(page: ProjectPage, of: ViewOf, form: ListFilter, opened: SavedView | 
 
 def _column(form: ListFilter, of_view: dict[str, str], column: Column) -> dict[str, Any]:
     """sorted: as aria-sort has it; "" where it isn't sorted by. url: what sorts by it, or the other way round."""
-    if not column.sort:
+    if not form.sorts_by(column.sort):
         return {"label": column.label, "is_number": column.is_number}
     up, down = column.sort, f"-{column.sort}"
     first, then = (down, up) if column.greatest_first else (up, down)

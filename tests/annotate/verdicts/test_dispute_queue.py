@@ -277,7 +277,7 @@ def test_a_long_queue_is_read_from_its_index() -> None:
     for what, read in reads.items():
         with CaptureQueriesContext(connection) as asked:
             read()
-        sql = next(query["sql"] for query in asked if "WITH waiting AS" in query["sql"])
+        sql = next(query["sql"] for query in asked if "waiting AS (" in query["sql"])
         with connection.cursor() as cursor:
             cursor.execute("EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) " + sql)
             plan = cursor.fetchone()[0][0]["Plan"]
@@ -285,7 +285,9 @@ def test_a_long_queue_is_read_from_its_index() -> None:
         ran = [node for node in nodes(plan) if node["Actual Loops"]]
         scans = [node for node in ran if node.get("Relation Name") == "annotate_verdict"]
         found = [(node["Node Type"], node.get("Index Name")) for node in scans]
-        assert found == [("Index Only Scan", "verdict_for_people")], what
+        # What was decided counts for the order alone.
+        index = "verdict_for_people" if what.startswith(("page", "place")) else "verdict_waiting"
+        assert found == [("Index Only Scan", index)], what
         # Of a batch, what is not in it may be left out while the index is read.
         assert scans[0]["Actual Rows"] * scans[0]["Actual Loops"] in (10_000, 2500), what
         # Not none: some other session may keep a page from being marked as seen by all.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from itertools import chain
+from typing import Any
 
 import pytest
 from django.test import Client
@@ -119,3 +120,26 @@ def test_a_search_for_an_id_leads_to_its_sample_at_once(rita: User, names: list[
 def test_counts_up_to_a_limit(rita: User, names: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(walking, "MOST_COUNTED", 3)
     assert "At least 3 samples" in as_user(rita).get(SAMPLES).content.decode()
+
+
+def test_a_large_project_offers_the_orders_that_an_index_has(
+    rita: User, names: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """And says so; an address of before opens the list as it was imported."""
+    client = as_user(rita)
+    small = {url: client.get(f"{url}?sort=-agreement") for url in (SAMPLES, UNITS)}
+    monkeypatch.setattr(walking, "MOST_SORTED", len(names))
+    assert offered(client.get(SAMPLES)) == offered(small[SAMPLES]), "not more samples than that"
+    monkeypatch.setattr(walking, "MOST_SORTED", len(names) - 1)
+    for url, left in ((SAMPLES, {"id", "pipeline"}), (UNITS, set())):
+        large = client.get(f"{url}?sort=-agreement")
+        assert {"agreement", "-agreement"} & offered(small[url])
+        assert "With more than" not in small[url].content.decode()
+        assert offered(large) == left
+        assert "With more than 4 samples" in large.content.decode()
+        assert Shown(client, f"{url}?sort=-agreement").rows == Shown(client, url).rows
+    assert rows_of(walked(client, f"{SAMPLES}?sort=id")) == sorted(names)
+
+
+def offered(reply: Any) -> set[str]:
+    return set(re.findall(r'class="sort" href="\?sort=([-\w]+)', reply.content.decode()))
