@@ -22,7 +22,7 @@ from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
 from bench.scale_data import SLUG
-from bench.stage import heading, median, own_folder, percentile, same_services, session_of, web
+from bench.stage import heading, median, own_services, percentile, session_of, web
 
 AIM = 300
 # What takes longer than that is asked once.
@@ -192,7 +192,7 @@ def main() -> None:
     parser.add_argument("--only", default="", help="routes that have this in their path")
     parser.add_argument("--most", type=int, default=3000, help="addresses")
     asked = parser.parse_args()
-    with own_folder(asked.folder), same_services(), web() as running:
+    with own_services(asked.folder), web() as running:
         from annotate.models import Project, User
 
         project = Project.objects.get(slug=SLUG)
