@@ -18,7 +18,7 @@ from django.http import Http404
 from django.utils.translation import gettext as _
 
 from annotate.batches.read import counts_by
-from annotate.core.blindness import SAMPLES_TO_LABEL, Reader, may_know_names, parameters, require_unblind
+from annotate.core.blindness import STILL_TO_LABEL, Reader, may_know_names, parameters, require_unblind
 from annotate.core.counting import IS_LATEST
 from annotate.core.errors import Invalid
 from annotate.core.rows import fetch_all, first_or_raise, limit_and_offset
@@ -59,16 +59,8 @@ _WEIGHED = f"""
        AND (NOT (v.state = 'settled') OR v.method IN ({", ".join(f"'{method.value}'" for method in DECIDED_METHODS)}))
     WINDOW of_sample AS (PARTITION BY v.sample_id)
 """
-# Apart, or PostgreSQL may look for tasks of each row; of what no filter asks for nothing is read.
-_APART = f"""
-    ahead AS MATERIALIZED ({SAMPLES_TO_LABEL}),
-    open AS MATERIALIZED (
-        SELECT t.batch_id, t.sample_id FROM annotate_task t JOIN annotate_batch b ON b.id = t.batch_id
-         WHERE b.project_id = %(project)s AND b.status = ANY(%(running)s) AND t.status = ANY(%(open)s)
-           AND t.purpose = 'label')
-"""
 _WAITING = f"""
-    WITH {_APART}, waiting AS (
+    WITH waiting AS (
         SELECT e.*, c.position, c.key, c.name
           FROM ({{source}}) AS e JOIN annotate_criterion c ON c.id = e.criterion_id
          WHERE e.state <> 'settled' AND {IS_LATEST.format(verdict="e")} AND {{filters}}
@@ -77,14 +69,13 @@ _WAITING = f"""
 
 # The draw depends on the seed and the unit only, so that the same units are drawn again.
 _TO_CHECK = """
-    WITH {apart}, waiting AS (
+    WITH waiting AS (
         SELECT e.id, e.sample_id, e.criterion_id, e.unit, e.state, e.batch_id, c.position, c.key, c.name
           FROM annotate_verdict e JOIN annotate_criterion c ON c.id = e.criterion_id
          WHERE c.project_id = %(project)s AND e.state = 'settled' AND e.method IN ({ruled})
            AND e.approved_by_id IS NULL AND {is_latest} AND {no_abstention} AND {{filters}}
     )
 """.format(
-    apart=_APART,
     ruled=", ".join(f"'{method.value}'" for method in RULED_METHODS),
     is_latest=IS_LATEST.format(verdict="e"),
     no_abstention=no_abstention("e"),
@@ -99,7 +90,7 @@ _BY_SAMPLE = (
 )
 _BY_WEIGHT = f"(state = 'reopened') DESC, disputes DESC, spread DESC, {_BY_SAMPLE}"
 
-_NOT_BLIND = "NOT EXISTS (SELECT FROM ahead WHERE ahead.sample_id = e.sample_id)"
+_NOT_BLIND = f"NOT {STILL_TO_LABEL.format(sample='e.sample_id')}"
 _RETURNED = f"""
     EXISTS (SELECT FROM annotate_task t JOIN annotate_label l ON l.task_id = t.id
               JOIN annotate_batch b ON b.id = t.batch_id AND b.status = ANY(%(running)s)
@@ -107,8 +98,9 @@ _RETURNED = f"""
                AND l.unit = e.unit AND l.criterion_id = e.criterion_id)
 """
 _AT_WORK = """
-    EXISTS (SELECT FROM open WHERE open.batch_id = e.batch_id AND open.sample_id = e.sample_id
-               AND e.state = 'disputed')
+    EXISTS (SELECT FROM annotate_task t JOIN annotate_batch b ON b.id = t.batch_id AND b.status = ANY(%(running)s)
+             WHERE t.batch_id = e.batch_id AND t.sample_id = e.sample_id AND t.status = ANY(%(open)s)
+               AND t.purpose = 'label' AND e.state = 'disputed')
 """
 _SHORT = """
     (e.state = 'disputed' AND

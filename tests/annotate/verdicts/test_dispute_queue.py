@@ -277,7 +277,7 @@ def test_a_long_queue_is_read_from_its_index() -> None:
     for what, read in reads.items():
         with CaptureQueriesContext(connection) as asked:
             read()
-        sql = next(query["sql"] for query in asked if "waiting AS (" in query["sql"])
+        sql = next(query["sql"] for query in asked if "WITH waiting AS" in query["sql"])
         with connection.cursor() as cursor:
             cursor.execute("EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) " + sql)
             plan = cursor.fetchone()[0][0]["Plan"]
