@@ -12,21 +12,32 @@ from alignment.base.tables import unit_runs
 
 @dataclass(frozen=True, eq=False, slots=True)
 class BinaryReference:
-    """The majority's verdict per unit; arrays of shape (units,). ``ties`` counts the units left out."""
+    """The majority's verdict per unit; arrays of shape (units,), ``unit`` with codes of the ratings. ``ties`` counts
+    the units left out."""
 
-    unit_ids: tuple[Hashable, ...]
+    ratings: Ratings
+    unit: Ints
     positive: Bools
     cluster: Ints
     ties: int
 
+    @property
+    def unit_ids(self) -> tuple[Hashable, ...]:
+        return tuple(map(self.ratings.unit_id, self.unit))
+
 
 @dataclass(frozen=True, eq=False, slots=True)
 class MeanReference:
-    """The mean value per unit; arrays of shape (units,)."""
+    """The mean value per unit; arrays of shape (units,), ``unit`` with codes of the ratings."""
 
-    unit_ids: tuple[Hashable, ...]
+    ratings: Ratings
+    unit: Ints
     value: Floats
     cluster: Ints
+
+    @property
+    def unit_ids(self) -> tuple[Hashable, ...]:
+        return tuple(map(self.ratings.unit_id, self.unit))
 
 
 def reference_majority(ratings: Ratings, passes: Sequence[Hashable]) -> BinaryReference:
@@ -48,7 +59,8 @@ def reference_majority(ratings: Ratings, passes: Sequence[Hashable]) -> BinaryRe
     decided = lead != 0
     kept = starts[decided]
     return BinaryReference(
-        unit_ids=tuple(ratings.unit_id(code) for code in ratings.unit[kept]),
+        ratings=ratings,
+        unit=ratings.unit[kept],
         positive=lead[decided] > 0,
         cluster=ratings.cluster[kept],
         ties=int((~decided).sum()),
@@ -73,7 +85,8 @@ def mean_value(ratings: Ratings) -> MeanReference:
         value = numbers[ratings.value]
     unit, starts = unit_runs(ratings)
     return MeanReference(
-        unit_ids=tuple(ratings.unit_id(code) for code in ratings.unit[starts]),
+        ratings=ratings,
+        unit=ratings.unit[starts],
         value=np.bincount(unit, weights=value) / np.bincount(unit),
         cluster=ratings.cluster[starts],
     )

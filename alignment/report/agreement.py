@@ -60,7 +60,7 @@ def kappa_matrix(reference: Reference, comparisons: Sequence[Comparison], titles
     """
     base = reference.base
     said: list[tuple[str, Mapping[UnitKey, Value]]] = [
-        (title, one.labels if reference.passing is None else one.decisions | one.open_decisions)
+        (title, one.labels if reference.passing is None else one.all_decisions)
         for title, one in zip(titles, comparisons, strict=True)
     ]
     judges = [(title, values) for title, values in said if values]

@@ -131,10 +131,12 @@ def own_consistency(people: Listed) -> list[Estimate]:
     if base.levels is None:
         return [Estimate.undefined(NO_LEVELS, level=LEVEL)] * people.rows
     # A label that was replaced is of a unit and a rater that count now, with another label.
-    unit_of = {unit: code for code, unit in enumerate(base.unit_ids or ())}
+    rated = people.reference.rated
+    code = np.full(len(people.reference.units), -1)
+    code[rated] = np.arange(rated.size)
     rater_of = {name: code for code, name in enumerate(base.raters)}
-    unit = np.array([unit_of[row.unit] for row in before], dtype=np.int64)
-    cluster = np.zeros(len(unit_of), dtype=np.int64)
+    unit = code[people.reference.units.places(row.unit for row in before)]
+    cluster = np.zeros(rated.size, dtype=np.int64)
     cluster[base.unit] = base.cluster
     values = [row.value for row in before]
     if people.reference.passing is not None:

@@ -4,6 +4,7 @@ No figure here has seen the test part. A look at it takes the calibrator from he
 that dev chose.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
@@ -12,6 +13,7 @@ from scipy.special import entr
 
 from alignment.base.arrays import Floats, Ints
 from alignment.base.estimate import Estimate, Remark, estimates_as_dicts, remark
+from alignment.base.ratings import encode
 from alignment.calibration.calibrators import Calibrator, Method
 from alignment.calibration.fit import CrossFit, NotFitted, cross_fit_on, fit_calibrator
 from alignment.calibration.reliability import BINS, CalibrationFigures, ReliabilityPoint, calibration_figures
@@ -91,8 +93,7 @@ def passing_columns(judged: Judged) -> Columns | NotFitted:
         reason = ANSWERS_LABELS
     if reason is not None:
         return NotFitted(reason)
-    positive = judged.reference.positive
-    human = [int(positive[unit]) for unit in judged.dev]
+    human = judged.columns(judged.dev)[1].astype(np.int64)
     return _columns(judged, judged.dev, human, 2, judged.said.higher_is_better)
 
 
@@ -108,11 +109,13 @@ def graded_columns(judged: Judged) -> Columns | NotFitted:
     if reason is not None:
         return NotFitted(reason)
     place, labels = {level: at for at, level in enumerate(levels)}, judged.reference.labels()
-    units = [unit for unit in judged.dev if unit in labels]
+    places = judged.reference.units.places(judged.dev)
+    places = places[labels.known[places]]
+    human = np.array([place[label] for label in labels.values_at[places].tolist()], dtype=np.int64)
     # Where the lowest level passes and the highest fails, better is further down.
     falls = levels[0] in criterion.passes and levels[-1] not in criterion.passes
     higher_is_better = judged.said.higher_is_better != falls
-    return _columns(judged, units, [place[labels[unit]] for unit in units], len(levels), higher_is_better)
+    return _columns(judged, judged.reference.units.at(places), human, len(levels), higher_is_better)
 
 
 def calibration_on_dev(judged: Judged) -> Calibration | NotFitted:
@@ -162,14 +165,14 @@ def figures_of(columns: Columns, found: CrossFit) -> CalibrationFigures:
     )
 
 
-def _columns(judged: Judged, units: list[UnitKey], human: list[int], levels: int, higher_is_better: bool) -> Columns:
-    fold_of = judged.reference.fold_of
-    groups: dict[str, int] = {}
+def _columns(judged: Judged, units: Sequence[UnitKey], human: Ints, levels: int, higher_is_better: bool) -> Columns:
+    reference = judged.reference
+    score, _, group = judged.columns(units)
     return Columns(
-        score=np.array([judged.scores[unit] for unit in units], dtype=np.float64),
-        human=np.array(human, dtype=np.int64),
-        sample=np.array([groups.setdefault(one, len(groups)) for one in judged.reference.clusters(units)], np.int64),
-        fold=np.array([fold_of[sample] for sample, _ in units], dtype=np.int64),
+        score=score,
+        human=human,
+        sample=encode(group.tolist())[0],
+        fold=reference.of_samples(reference.fold_of, -1, np.int64)[reference.units.places(units)],
         levels=levels,
         higher_is_better=higher_is_better,
     )

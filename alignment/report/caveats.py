@@ -1,5 +1,9 @@
 """What to say beside a report's intervals when they rest on little."""
 
+from collections.abc import Sequence
+
+import numpy as np
+
 from alignment.base.caveats import interval_caveat, rarer_samples
 from alignment.base.estimate import Remark
 from alignment.base.ratings import encode
@@ -8,9 +12,10 @@ from alignment.report.judged import Judged
 from alignment.report.reference import Reference
 
 
-def caveat_of(judged: Judged, units: list[UnitKey]) -> Remark | None:
+def caveat_of(judged: Judged, units: Sequence[UnitKey]) -> Remark | None:
     """For the judge's decisions on these units; None where none is needed, or no figure is."""
-    return interval_caveat(clusters=len(set(judged.reference.clusters(units)))) if units else None
+    group = judged.columns(units)[2]
+    return interval_caveat(clusters=np.unique(group).size) if units else None
 
 
 def caveat_of_auc(judged: Judged) -> Remark | None:
@@ -18,7 +23,7 @@ def caveat_of_auc(judged: Judged) -> Remark | None:
     if judged.reference.passing is None or judged.answers_labels or not judged.decided:
         return None
     _, positive, samples = judged.columns(judged.decided)
-    return interval_caveat(clusters=len(set(samples)), rarer=rarer_samples(positive, samples))
+    return interval_caveat(clusters=np.unique(samples).size, rarer=rarer_samples(positive, samples))
 
 
 def caveat_of_judge(judged: Judged) -> Remark | None:

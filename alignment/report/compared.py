@@ -17,6 +17,7 @@ from alignment.report.evidence import JudgeScores, UnitKey, Value
 from alignment.report.judged import Judged
 from alignment.report.people import ONLY_NUMBERS
 from alignment.report.reference import Reference
+from alignment.report.units import ByUnit
 
 MAX_JUDGES = 10
 MAX_EARLIER = 10
@@ -187,8 +188,8 @@ def _side(judged: Judged, title: str) -> _Side:
     return _Side(judged.said, title, found.decisions, found.reason)
 
 
-def _human(reference: Reference) -> dict[UnitKey, Value]:
-    return dict(sorted((reference.labels() if reference.passing is None else reference.positive).items()))
+def _human(reference: Reference) -> ByUnit[Value]:
+    return reference.labels() if reference.passing is None else reference.positive
 
 
 def _series(scores: JudgeScores) -> tuple[str, str]:
@@ -208,9 +209,10 @@ def _earlier(earlier: Iterable[JudgeScores], now: Sequence[_Side]) -> list[Judge
 
 
 def _pair(
-    reference: Reference, human: Mapping[UnitKey, Value], first: _Side, second: _Side, most: int, among: int = 1
+    reference: Reference, human: ByUnit[Value], first: _Side, second: _Side, most: int, among: int = 1
 ) -> dict[str, Any]:
-    units = [unit for unit in human if unit in first.said and unit in second.said]
+    both = [ByUnit.of(reference.units, side.said, object) for side in (first, second)]
+    units = reference.units.at(np.flatnonzero(human.known & both[0].known & both[1].known))
     why = (remark("not_compared", judge=one.title, why=one.reason) for one in (first, second) if one.reason is not None)
     reason = next(why, None)
     figures = _DECISIONS if reference.passing is not None else _LABELS
@@ -218,9 +220,8 @@ def _pair(
         undefined = dict.fromkeys(figures, Estimate.undefined(reason or NO_COMMON).as_dict())
         nothing = {"units": 0, "samples": 0, "own": [undefined, undefined], "difference": undefined}
         return {**nothing, "flips": _counts(()), "flipped": [], "reason": reason or NO_COMMON}
-    people = [human[unit] for unit in units]
-    said = [first.said[unit] for unit in units], [second.said[unit] for unit in units]
-    groups = reference.clusters(units)
+    people, *said = (of.values_at[units.codes].tolist() for of in (human, *both))
+    groups = reference.group[units.codes]
     if reference.passing is not None:
         one, other = (np.array(column, dtype=np.float64) for column in said)
         found: Any = paired_at_thresholds(one, other, people, groups, (0.5, 0.5), interval="jackknife", among=among)
@@ -229,7 +230,7 @@ def _pair(
         # Judges that answer with labels have levels to choose from.
         assert ratings.levels is not None
         asked: Any = {"scale": ratings.scale, "levels": ratings.levels, "interval": "jackknife", "among": among}
-        found = paired_labels(people, *said, groups, **asked)
+        found = paired_labels(people, said[0], said[1], groups.tolist(), **asked)
     flips: Flips = found.flips
     return {
         "units": len(units),

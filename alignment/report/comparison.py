@@ -3,13 +3,14 @@ disagree most.
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass
 from heapq import nsmallest
 from typing import Any
 
 import numpy as np
 
+from alignment.base.arrays import Floats
 from alignment.base.estimate import Estimate, Remark, estimates_as_dicts
 from alignment.judging.correlation import kendall, pearson, spearman
 from alignment.judging.label_judge import judge_label_kappa
@@ -17,7 +18,8 @@ from alignment.judging.threshold import Sweep
 from alignment.report.decisions import on_dev
 from alignment.report.evidence import JudgeScores, UnitKey, Value
 from alignment.report.judged import Judged
-from alignment.report.reference import METHOD, NO_NUMBERS, NO_PASSES, Reference
+from alignment.report.reference import DEV, METHOD, NO_NUMBERS, NO_PASSES, NO_SIDE, Reference
+from alignment.report.units import ByUnit
 
 _CORRELATIONS = {"spearman": spearman, "kendall": kendall, "pearson": pearson}
 
@@ -37,13 +39,18 @@ class Comparison:
     judged: Judged
     said: JudgeScores
     row: dict[str, Any]
-    scores: dict[UnitKey, float]
+    scores: ByUnit[float]
     labels: dict[UnitKey, Value]
-    decisions: dict[UnitKey, bool]
+    decisions: ByUnit[bool]
     curve: Sweep | None = None
     note: Remark | None = None
-    margins: dict[UnitKey, float] = field(default_factory=dict)
-    open_decisions: dict[UnitKey, bool] = field(default_factory=dict)
+    margins: ByUnit[float] | None = None
+    open_decisions: ByUnit[bool] | None = None
+
+    @property
+    def all_decisions(self) -> ByUnit[bool]:
+        """Those on open units among them."""
+        return self.decisions if self.open_decisions is None else self.decisions.with_all(self.open_decisions)
 
 
 def reference_figures(reference: Reference) -> dict[str, Any]:
@@ -53,7 +60,7 @@ def reference_figures(reference: Reference) -> dict[str, Any]:
     return {
         "method": METHOD,
         "units": len(reference.positive),
-        "positives": sum(reference.positive.values()),
+        "positives": int(reference.positive.column.sum()),
         "ties": reference.ties,
         "verdicts": len(reference.evidence.verdicts),
         "reason": None,
@@ -93,7 +100,8 @@ def compare(reference: Reference, said: JudgeScores) -> Comparison:
         "labels": _label_agreement(judged),
     }
     curve = judged.sweep(judged.dev) if judged.dev else None
-    unsettled, is_dev = reference.evidence.unsettled, reference.evidence.is_dev
+    # What has no side yet may come to test.
+    are_open = reference.left_out & ~reference.alone & (reference.side == DEV)
     return Comparison(
         judged=judged,
         said=said,
@@ -104,28 +112,28 @@ def compare(reference: Reference, said: JudgeScores) -> Comparison:
         curve=curve,
         note=decided.note,
         margins=decided.margins,
-        # What has no side yet may come to test.
-        open_decisions={
-            unit: passes
-            for unit, passes in decided.left_out.items()
-            if unsettled[unit] == "open" and is_dev.get(unit[0], False)
-        },
+        open_decisions=None if decided.left_out is None else decided.left_out.only(are_open),
     )
 
 
 def coverage_of(judged: Judged) -> dict[str, int]:
     """Of the units people said something about, without those of closed samples; `unlabelled` counts the judge's scores
     on other units."""
-    said, closed = judged.said, judged.reference.closed.union(judged.said.closed)
-    given = said.asked
-    people = {unit for unit in judged.reference.units if unit[0] not in closed}
-    answered = judged.labels.keys() if judged.answers_labels else said.numbers.keys()
-    scored = len(people & answered)
+    reference, said = judged.reference, judged.said
+    given, answered = np.zeros((2, len(reference.units)), dtype=np.bool_)
+    for values in (said.numbers, said.labels, said.failed):
+        places = reference.units.places(values)
+        given[places[places >= 0]] = True
+    places = reference.units.places(judged.labels if judged.answers_labels else said.numbers)
+    answered[places[places >= 0]] = True
+    closed = dict.fromkeys(reference.closed.union(said.closed), True)
+    people = ~reference.of_samples(closed, False, np.bool_)
+    scored, asked = int((people & answered).sum()), int((people & given).sum())
     return {
         "scored": scored,
-        "failed": len(people & given) - scored,
-        "missing": len(people - given),
-        "unlabelled": len(given - people),
+        "failed": asked - scored,
+        "missing": int(people.sum()) - asked,
+        "unlabelled": len(said.asked) - asked,
     }
 
 
@@ -133,8 +141,8 @@ def _correlations(judged: Judged) -> dict[str, Any]:
     human = judged.reference.human
     if human is None:
         return dict.fromkeys(_CORRELATIONS, Estimate.undefined(NO_NUMBERS).as_dict())
-    units = [unit for unit in human if unit in judged.scores]
-    columns = ([judged.scores[u] for u in units], [human[u] for u in units], judged.reference.clusters(units))
+    places = np.flatnonzero(human.known & judged.scores.known)
+    columns = judged.scores.values_at[places], human.values_at[places], judged.reference.group[places]
     return {name: measure(*columns, rng=judged.rng(name)).as_dict() for name, measure in _CORRELATIONS.items()}
 
 
@@ -158,14 +166,14 @@ def _best(judged: Judged) -> dict[str, Any]:
 def _label_agreement(judged: Judged) -> dict[str, Any] | None:
     if not judged.answers_labels:
         return None
-    human, sides = judged.reference.labels(), judged.reference.evidence.is_dev
+    reference = judged.reference
+    human, labels = reference.labels(), ByUnit.of(reference.units, judged.labels, object)
     # Without pass or fail there are no halves; with them, labels on test are as locked as decisions.
-    halves = judged.reference.passing is not None
-    units = [unit for unit in judged.labels if unit in human and (not halves or sides.get(unit[0], False))]
+    shown = human.known & labels.known & ((reference.passing is None) | (reference.side == DEV))
     found = judge_label_kappa(
-        [human[unit] for unit in units],
-        [judged.labels[unit] for unit in units],
-        judged.reference.clusters(units),
+        human.values_at[shown].tolist(),
+        labels.values_at[shown].tolist(),
+        reference.group[shown],
         scale=judged.reference.ratings.scale,
         levels=judged.reference.ratings.levels,
         interval="jackknife",
@@ -184,8 +192,7 @@ def score_histogram(judged: Judged) -> dict[str, Any] | None:
     """
     if judged.answers_labels or not judged.dev:
         return None
-    columns = judged.columns(judged.dev)
-    score, passes = np.array(columns[0]), np.array(columns[1], dtype=np.bool_)
+    score, passes, _ = judged.columns(judged.dev)
     lowest, highest = float(score.min()), float(score.max())
     # Halves first: the difference of two floats may be too large for one.
     width = highest / BINS - lowest / BINS
@@ -221,46 +228,52 @@ def furthest(reference: Reference, one: Comparison) -> list[Distant]:
     """
     people, judge = _people(reference, one), _judge(reference, one)
     human = reference.human or people
-    is_dev = reference.evidence.is_dev
-    both = (people.keys() & judge.keys()) - reference.left_out
-    open_units = {unit for unit in both if is_dev.get(unit[0], reference.passing is None)}
-    rows = [Distant(unit, abs(people[unit] - judge[unit]), human.get(unit)) for unit in open_units]
-    apart = [row for row in rows if row.distance > 0]
-    return nsmallest(PER_JUDGE, apart, key=lambda row: (-row.distance, reading_order(row.unit)))
+    is_open = (reference.side == DEV) | ((reference.side == NO_SIDE) & (reference.passing is None))
+    places = np.flatnonzero(people.known & judge.known & ~reference.left_out & is_open)
+    distance = np.abs(people.values_at[places] - judge.values_at[places])
+    # Those that may be among the furthest: more, where several are as far.
+    least = np.partition(distance, -PER_JUDGE)[-PER_JUDGE] if distance.size > PER_JUDGE else 0.0
+    kept = (distance > 0) & (distance >= least)
+    units = list(reference.units.at(places[kept]))
+    rows = [Distant(unit, apart, human.get(unit)) for unit, apart in zip(units, distance[kept].tolist(), strict=True)]
+    return nsmallest(PER_JUDGE, rows, key=lambda row: (-row.distance, reading_order(row.unit)))
 
 
-def _people(reference: Reference, one: Comparison) -> Mapping[UnitKey, float]:
+def _people(reference: Reference, one: Comparison) -> ByUnit[float]:
     evidence = reference.evidence
     if reference.passing is not None:
         # A verdict outweighs the labels it was made from.
-        settled = {unit: float(reference.positive[unit]) for unit in evidence.verdicts}
-        return {**reference.share, **settled}
+        settled = np.zeros(len(reference.units), dtype=np.bool_)
+        settled[reference.units.places(evidence.verdicts)] = True
+        return reference.share.with_all(reference.positive.only(settled))
     if reference.mean is not None:
-        return _between(reference.mean, evidence.criterion.levels or list(reference.mean.values()))
+        return _between(reference.mean, evidence.criterion.levels or reference.mean.column)
     agreeing: dict[UnitKey, list[bool]] = defaultdict(list)
     for unit, value in zip(evidence.units, evidence.values, strict=True):
         if unit in one.labels:
             agreeing[unit].append(value == one.labels[unit])
-    return {unit: sum(votes) / len(votes) for unit, votes in agreeing.items()}
+    shares = {unit: sum(votes) / len(votes) for unit, votes in agreeing.items()}
+    return ByUnit.of(reference.units, shares, np.float64)
 
 
-def _judge(reference: Reference, one: Comparison) -> Mapping[UnitKey, float]:
-    criterion = reference.evidence.criterion
+def _judge(reference: Reference, one: Comparison) -> ByUnit[float]:
+    criterion, units = reference.evidence.criterion, reference.units
     if one.labels and reference.passing is not None:
-        return {unit: float(value in criterion.passes) for unit, value in one.labels.items()}
+        passed = {unit: float(value in criterion.passes) for unit, value in one.labels.items()}
+        return ByUnit.of(units, passed, np.float64)
     if one.labels and reference.mean is None:
-        return dict.fromkeys(one.labels, 1.0)
-    compared = [score for unit, score in one.scores.items() if unit not in reference.left_out]
-    scaled = _between(one.scores, criterion.levels if one.labels else compared)
-    return scaled if one.said.higher_is_better else {unit: 1 - score for unit, score in scaled.items()}
+        return ByUnit.of(units, dict.fromkeys(one.labels, 1.0), np.float64)
+    scaled = _between(one.scores, criterion.levels if one.labels else one.scores.only(~reference.left_out).column)
+    return scaled if one.said.higher_is_better else ByUnit(units, scaled.known, 1 - scaled.values_at)
 
 
-def _between(values: Mapping[UnitKey, float], ends: Sequence[Any]) -> dict[UnitKey, float]:
+def _between(values: ByUnit[float], ends: Sequence[Any] | Floats) -> ByUnit[float]:
     """Values from 0 at the lowest end to 1 at the highest; all in the middle when there is only one."""
-    if not values or not ends:
-        return {}
-    low, high = min(ends), max(ends)
-    return {unit: (value - low) / (high - low) if high > low else 0.5 for unit, value in values.items()}
+    if not len(values) or not len(ends):
+        return values.only(np.zeros_like(values.known))
+    low, high = float(min(ends)), float(max(ends))
+    scaled = (values.values_at - low) / (high - low) if high > low else np.full(values.known.size, 0.5)
+    return ByUnit(values.units, values.known, scaled)
 
 
 def reading_order(unit: UnitKey) -> tuple[str, str, int]:

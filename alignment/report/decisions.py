@@ -2,22 +2,23 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from alignment.agreement.multirater import gwet_ac1
 from alignment.agreement.summary import paradox_note
+from alignment.base.arrays import Bools, Floats
 from alignment.base.estimate import Estimate, Remark, estimates_as_dicts, remark
-from alignment.base.ratings import Ratings
+from alignment.base.ratings import Ratings, encode
 from alignment.base.tables import kappa
 from alignment.judging.threshold import at_threshold
 from alignment.judging.weighted import weighted_at_threshold
 from alignment.report.drawn import Drawn, drawn
 from alignment.report.evidence import UnitKey
 from alignment.report.judged import Judged
-from alignment.report.reference import FOLDS
+from alignment.report.units import ByUnit
 
 LEVEL = 0.95
 TOO_FEW = remark("few_to_choose_threshold")
@@ -33,50 +34,60 @@ class Decided:
     note: the kappa paradox, where it applies. margins, left_out: those of CrossFitted; none on test."""
 
     row: dict[str, Any]
-    decisions: dict[UnitKey, bool]
+    decisions: ByUnit[bool]
     note: Remark | None
-    margins: dict[UnitKey, float] = field(default_factory=dict)
-    left_out: dict[UnitKey, bool] = field(default_factory=dict)
+    margins: ByUnit[float] | None = None
+    left_out: ByUnit[bool] | None = None
 
 
 @dataclass(frozen=True, eq=False, slots=True)
 class CrossFitted:
     """Pass or fail of every dev unit by a judge, none by a threshold that was chosen on it; ``reason``: why there are
-    no decisions. ``margins``: by how much a score cleared its threshold, negative for a fail; empty for labels.
+    no decisions. ``margins``: by how much a score cleared its threshold, negative for a fail; None for labels.
     ``left_out``: pass or fail of ``Judged.left_out``, by the same thresholds."""
 
-    decisions: dict[UnitKey, bool]
-    margins: dict[UnitKey, float]
+    decisions: ByUnit[bool]
+    margins: ByUnit[float] | None
     reason: Remark | None
-    left_out: dict[UnitKey, bool] = field(default_factory=dict)
+    left_out: ByUnit[bool]
 
 
 def cross_fitted(judged: Judged) -> CrossFitted:
     """Each fifth of the dev samples decided by the threshold that is best on the other four; labels need none."""
     reason = judged.refusal() or judged.one_class(judged.dev, "dev")
     if reason is not None:
-        return CrossFitted({}, {}, reason)
+        return _not_fitted(judged, reason)
+    reference = judged.reference
     if judged.answers_labels:
         return CrossFitted(
-            decisions_at(judged, judged.dev, None), {}, None, decisions_at(judged, judged.left_out, None)
+            decisions_at(judged, judged.dev, None), None, None, decisions_at(judged, judged.left_out, None)
         )
-    decisions: dict[UnitKey, bool] = {}
-    margins: dict[UnitKey, float] = {}
+    fold = reference.of_samples(reference.fold_of, -1, np.int64)
+    dev, left_out = (reference.units.places(units) for units in (judged.dev, judged.left_out))
     # No threshold was chosen on samples of which nothing is settled.
-    left_out = decisions_at(judged, judged.left_out, judged.sweep(judged.dev).best_threshold)
-    for fold, inside, outside in _folds(judged):
-        threshold = judged.sweep(outside).best_threshold
+    threshold_at = np.full(len(reference.units), judged.sweep(judged.dev).best_threshold, dtype=np.float64)
+    for own in np.unique(fold[dev]).tolist():
+        threshold = judged.sweep(reference.units.at(dev[fold[dev] != own])).best_threshold
         if threshold is None:
-            return CrossFitted({}, {}, TOO_FEW)
-        decisions |= decisions_at(judged, inside, threshold)
-        sign = 1 if judged.said.higher_is_better else -1
-        margins |= {unit: sign * (judged.scores[unit] - threshold) for unit in inside}
-        beside = [unit for unit in judged.left_out if judged.reference.fold_of.get(unit[0]) == fold]
-        left_out |= decisions_at(judged, beside, threshold)
-    # Back in their own order: folds shuffle samples.
+            return _not_fitted(judged, TOO_FEW)
+        threshold_at[fold == own] = threshold
+    sign = 1 if judged.said.higher_is_better else -1
+    margins = sign * (judged.scores.values_at[dev] - threshold_at[dev])
+    passed = _passed(judged, threshold_at)
     return CrossFitted(
-        {unit: decisions[unit] for unit in judged.dev}, {u: margins[u] for u in judged.dev}, None, left_out
+        ByUnit.at(reference.units, dev, passed[dev]),
+        ByUnit.at(reference.units, dev, margins),
+        None,
+        ByUnit.at(reference.units, left_out, passed[left_out]),
     )
+
+
+def _not_fitted(judged: Judged, reason: Remark) -> CrossFitted:
+    return CrossFitted(no_decisions(judged), None, reason, no_decisions(judged))
+
+
+def no_decisions(judged: Judged) -> ByUnit[bool]:
+    return ByUnit.of(judged.reference.units, {}, np.bool_)
 
 
 def on_dev(judged: Judged) -> Decided:
@@ -86,7 +97,7 @@ def on_dev(judged: Judged) -> Decided:
     """
     found = cross_fitted(judged)
     if found.reason is not None:
-        return _none(found.reason, "dev")
+        return _none(judged, found.reason, "dev")
     threshold = None if judged.answers_labels else judged.sweep(judged.dev).best_threshold
     measured = _measured(judged, found.decisions, threshold)
     row = {**measured.row, "left_out": _bounds(judged, found)}
@@ -98,11 +109,17 @@ def _bounds(judged: Judged, found: CrossFitted) -> dict[str, Any] | None:
     none is."""
     if not found.left_out:
         return None
-    settled = Counter((judged.reference.positive[unit], passes) for unit, passes in found.decisions.items())
-    rest = Counter(found.left_out.values())
+    settled = cells_of(judged, found.decisions)
+    rest = Counter(found.left_out.column.tolist())
     agree = settled + Counter({(passes, passes): n for passes, n in rest.items()})
     differ = settled + Counter({(not passes, passes): n for passes, n in rest.items()})
     return {"units": rest.total(), "all_agree": kappa_of_counts(agree), "none_agrees": kappa_of_counts(differ)}
+
+
+def cells_of(judged: Judged, decisions: ByUnit[bool]) -> Counter[tuple[bool, bool]]:
+    """How many units people pass or fail and the judge passes or fails."""
+    positive = judged.reference.positive.values_at[decisions.places]
+    return Counter(zip(positive.tolist(), decisions.column.tolist(), strict=True))
 
 
 def kappa_of_counts(counts: Mapping[tuple[bool, bool], int]) -> float | None:
@@ -122,7 +139,7 @@ def on_test(judged: Judged) -> Decided:
         return _weighted(judged, known, None)
     reason = reason or judged.one_class(judged.dev, "dev")
     if reason is not None:
-        return _none(reason, "test", WEIGHTED)
+        return _none(judged, reason, "test", WEIGHTED)
     threshold = judged.sweep(judged.dev).best_threshold
     # Defined: dev holds both kinds, and the lowest score as threshold lets everything pass.
     assert threshold is not None
@@ -134,39 +151,37 @@ def _none_drawn(judged: Judged) -> Remark | None:
     return remark("none_drawn_on_test", n=len(judged.test)) if judged.test else None
 
 
-def decisions_at(judged: Judged, units: list[UnitKey], threshold: float | None) -> dict[UnitKey, bool]:
+def decisions_at(judged: Judged, units: Sequence[UnitKey], threshold: float | None) -> ByUnit[bool]:
     """Pass or fail of each unit: by the threshold, or, when there is none, by the judge's label."""
+    places = judged.reference.units.places(units)
     if threshold is None:
-        return {unit: judged.labels[unit] in judged.criterion.passes for unit in units}
-    higher, scores = judged.said.higher_is_better, judged.scores
-    return {unit: scores[unit] >= threshold if higher else scores[unit] <= threshold for unit in units}
+        passed = np.array([judged.labels[unit] in judged.criterion.passes for unit in units], dtype=np.bool_)
+    else:
+        passed = _passed(judged, threshold)[places]
+    return ByUnit.at(judged.reference.units, places, passed)
 
 
-def _folds(judged: Judged) -> list[tuple[int, list[UnitKey], list[UnitKey]]]:
-    """Each fold with the units inside and outside; the same samples for every judge."""
-    fold_of = judged.reference.fold_of
-    inside: list[list[UnitKey]] = [[] for _ in range(FOLDS)]
-    outside: list[list[UnitKey]] = [[] for _ in range(FOLDS)]
-    for unit in judged.dev:
-        own = fold_of[unit[0]]
-        for fold in range(FOLDS):
-            (inside if fold == own else outside)[fold].append(unit)
-    return [(fold, inside[fold], outside[fold]) for fold in range(FOLDS) if inside[fold]]
+def _passed(judged: Judged, threshold: float | Floats) -> Bools:
+    """By threshold, of each unit of the reference; of no meaning where the judge gave no score."""
+    scores = judged.scores.values_at
+    passed: Bools = scores >= threshold if judged.said.higher_is_better else scores <= threshold
+    return passed
 
 
-def _measured(judged: Judged, decisions: dict[UnitKey, bool], threshold: float | None) -> Decided:
+def _measured(judged: Judged, decisions: ByUnit[bool], threshold: float | None) -> Decided:
     """On dev, every unit alike."""
-    positive = [judged.reference.positive[unit] for unit in decisions]
-    clusters = judged.reference.clusters(decisions)
-    passed = np.fromiter(decisions.values(), np.float64, len(decisions))
-    found = at_threshold(passed, positive, clusters, 0.5, interval="jackknife", level=LEVEL)
-    pair = Ratings.from_columns(
-        [*decisions, *decisions],
-        ["human"] * len(decisions) + ["judge"] * len(decisions),
-        [*positive, *decisions.values()],
-        clusters * 2,
+    _, positive, clusters = judged.columns(judged.reference.units.at(decisions.places))
+    found = at_threshold(
+        decisions.column.astype(np.float64), positive, clusters, 0.5, interval="jackknife", level=LEVEL
+    )
+    pair = Ratings(
+        unit=np.tile(decisions.places, 2),
+        rater=np.repeat([0, 1], len(decisions)),
+        value=np.concatenate([positive, decisions.column]),
+        cluster=np.tile(encode(clusters.tolist())[0], 2),
+        levels=(False, True),
         scale="binary",
-        levels=[False, True],
+        raters=("human", "judge"),
     )
     ac1 = gwet_ac1(pair, interval="jackknife", level=LEVEL)
     row = {
@@ -184,8 +199,8 @@ def _measured(judged: Judged, decisions: dict[UnitKey, bool], threshold: float |
 def _weighted(judged: Judged, known: Drawn, threshold: float | None) -> Decided:
     """On test, each unit with its chance; ``confusion`` counts units as they are."""
     decisions = decisions_at(judged, known.units, threshold)
-    passed = np.array([judged.reference.positive[unit] for unit in known.units])
-    judge = np.fromiter(decisions.values(), np.float64, len(decisions))
+    passed = judged.reference.positive.values_at[decisions.places]
+    judge = decisions.column.astype(np.float64)
     found = weighted_at_threshold(judge, passed, known.cluster, 0.5, known.probability, known.stratum, level=LEVEL)
     counts = np.bincount(2 * passed + judge.astype(np.int64), minlength=4)
     row = {
@@ -198,7 +213,7 @@ def _weighted(judged: Judged, known: Drawn, threshold: float | None) -> Decided:
     return Decided(row, decisions, None)
 
 
-def _none(reason: Remark, split: str, figures: Sequence[str] = (*_FIGURES, "ac1")) -> Decided:
+def _none(judged: Judged, reason: Remark, split: str, figures: Sequence[str] = (*_FIGURES, "ac1")) -> Decided:
     undefined = {name: Estimate.undefined(reason).as_dict() for name in figures}
     row = {"threshold": None, "split": split, **undefined, "confusion": None, "left_out": None, "reason": reason}
-    return Decided(row, {}, None)
+    return Decided(row, no_decisions(judged), None)

@@ -1,10 +1,14 @@
 """The declared endpoint of a judge on one side of the samples, and what it may do by it."""
 
-from collections.abc import Mapping
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from statistics import median
 from typing import Any
 
+import numpy as np
+
+from alignment.base.arrays import Bools
+from alignment.base.coded import different, kept
 from alignment.base.estimate import Estimate, Remark
 from alignment.judging.decision import Beside, Decision, Part, decision_on
 from alignment.judging.weighted import Design, weighted_at_threshold, weighted_mean
@@ -14,6 +18,7 @@ from alignment.report.drawn import NO_KNOWN_CHANCE, Drawn, counted, drawn, settl
 from alignment.report.evidence import Evidence, UnitKey
 from alignment.report.people import ceiling_difference
 from alignment.report.planned import share_of
+from alignment.report.units import ByUnit
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -29,23 +34,25 @@ class Shown:
     row: dict[str, Any]
 
 
-def shown_on(one: Comparison, decisions: Mapping[UnitKey, bool], *, is_dev: bool, level: float = LEVEL) -> Shown:
+def shown_on(one: Comparison, decisions: ByUnit[bool], *, is_dev: bool, level: float = LEVEL) -> Shown:
     """``decisions``: pass or fail by the judge of the units of the side that it scored. ``level``: of the endpoint."""
     reference = one.judged.reference
     evidence = reference.evidence
-    settled = [unit for unit in settled_on(reference, is_dev=is_dev) if unit[0] not in one.said.closed]
-    counts = counted(evidence, settled)
+    settled: Sequence[UnitKey] = settled_on(reference, is_dev=is_dev)
+    if one.said.closed:
+        settled = kept(settled, [sample not in one.said.closed for sample, _ in settled])
+    counts = counted(reference, settled)
     known, if_right = drawn(reference, settled), None
     if not counts["units"]:
         figure = coverage = Estimate.undefined(NO_KNOWN_CHANCE, level=level)
     else:
-        decided = {unit: decisions.get(unit, not reference.positive[unit]) for unit in known.units}
+        scored = decisions.known[known.places]
+        passed = reference.positive.values_at[known.places]
+        decided = np.where(scored, decisions.values_at[known.places], ~passed)
         figure = _figure(one, decided, known, level)
-        scored = [unit in decisions for unit in known.units]
         coverage = weighted_mean(scored, *known.design, bounds=(0.0, 1.0))
-        if not all(scored):
-            rest = {unit: reference.positive[unit] for unit in known.units if unit not in decisions}
-            if_right = _figure(one, decided | rest, known, level).value
+        if not scored.all():
+            if_right = _figure(one, np.where(scored, decided, passed), known, level).value
     endpoint = evidence.endpoint.as_dict()
     row = {
         "endpoint": endpoint,
@@ -57,15 +64,18 @@ def shown_on(one: Comparison, decisions: Mapping[UnitKey, bool], *, is_dev: bool
     return Shown(figure, coverage, known, row)
 
 
-def _figure(one: Comparison, decided: dict[UnitKey, bool], known: Drawn, level: float) -> Estimate:
+def _figure(one: Comparison, decided: Bools, known: Drawn, level: float) -> Estimate:
+    """decided: pass or fail of each of the known units."""
     reference = one.judged.reference
     if reference.evidence.endpoint.name == "kappa_less_people":
-        weights = {unit: 1 / chance for unit, chance in zip(known.units, known.probability, strict=True)}
-        return ceiling_difference(reference, replace(one, decisions=decided, open_decisions={}), level, weights)
-    passed = [reference.positive[unit] for unit in known.units]
-    judge = [float(decided[unit]) for unit in known.units]
+        weights = dict(zip(known.units, (1 / known.probability).tolist(), strict=True))
+        decisions = ByUnit.at(reference.units, known.places, decided)
+        return ceiling_difference(reference, replace(one, decisions=decisions, open_decisions=None), level, weights)
+    passed = reference.positive.values_at[known.places]
     cluster, probability, stratum = known.design
-    return weighted_at_threshold(judge, passed, cluster, 0.5, probability, stratum, level=level).kappa
+    return weighted_at_threshold(
+        decided.astype(np.float64), passed, cluster, 0.5, probability, stratum, level=level
+    ).kappa
 
 
 def decide(
@@ -127,4 +137,4 @@ def seconds_of_sample(evidence: Evidence) -> float | None:
     timed = [gap for gap in evidence.seconds if gap is not None]
     if not timed:
         return None
-    return median(timed) * len(evidence.units) / len({sample for sample, _ in evidence.units})
+    return median(timed) * len(evidence.units) / len({sample for sample, _ in different(evidence.units)})

@@ -8,11 +8,14 @@ from typing import Any, Literal
 
 import numpy as np
 
+from alignment.base.arrays import Bools, Floats, Ints
+from alignment.base.coded import Coded
 from alignment.base.estimate import Estimate, Remark, remark
 from alignment.judging.auc import roc_auc
 from alignment.judging.threshold import Sweep, sweep
 from alignment.report.evidence import Criterion, JudgeScores, UnitKey, Value
-from alignment.report.reference import NO_PASSES, Reference
+from alignment.report.reference import DEV, NO_PASSES, TEST, Reference
+from alignment.report.units import ByUnit
 
 NO_REFERENCE = remark("no_reference")
 NO_SCORES = remark("no_scores")
@@ -47,49 +50,50 @@ class Judged:
         return dict(self.said.labels) if self.answers_labels else {}
 
     @cached_property
-    def scores(self) -> dict[UnitKey, float]:
+    def scores(self) -> ByUnit[float]:
         """Labels count as their own numbers, else as pass (1) and fail (0), else not at all."""
         numbers: Mapping[UnitKey, float] = self.said.numbers
         if self.answers_labels:
             numbers = {unit: self.score_of(value) for unit, value in self.labels.items()}
-        known = self.reference.known
-        return {unit: number for unit, number in numbers.items() if unit in known}
+        return ByUnit.of(self.reference.units, numbers, np.float64)
 
     def score_of(self, label: Value) -> float:
         """A label as a number."""
         return float(label if self.reference.mean is not None else label in self.criterion.passes)
 
     @cached_property
-    def decided(self) -> list[UnitKey]:
-        return [unit for unit in self.reference.positive if unit in self.scores]
+    def decided(self) -> Coded[UnitKey]:
+        return self._where(self._is_decided)
 
     @cached_property
-    def dev(self) -> list[UnitKey]:
-        return self._on(is_dev=True)
+    def dev(self) -> Coded[UnitKey]:
+        return self._where(self._is_decided & (self.reference.side == DEV))
 
     @cached_property
-    def test(self) -> list[UnitKey]:
-        return self._on(is_dev=False)
+    def test(self) -> Coded[UnitKey]:
+        return self._where(self._is_decided & (self.reference.side == TEST))
 
-    def _on(self, *, is_dev: bool) -> list[UnitKey]:
-        sides = self.reference.evidence.is_dev
-        return [unit for unit in self.decided if sides.get(unit[0]) is is_dev]
+    @property
+    def _is_decided(self) -> Bools:
+        return self.reference.positive.known & self.scores.known
+
+    def _where(self, kept: Bools) -> Coded[UnitKey]:
+        return self.reference.units.at(np.flatnonzero(kept))
 
     @cached_property
-    def left_out(self) -> list[UnitKey]:
+    def left_out(self) -> Coded[UnitKey]:
         """Units with a score that count as neither pass nor fail by people, since they are not settled, of dev samples
         and of those that have no side yet."""
-        is_dev = self.reference.evidence.is_dev
-        return sorted(unit for unit in self.reference.left_out & self.scores.keys() if is_dev.get(unit[0], True))
+        return self._where(self.reference.left_out & self.scores.known & (self.reference.side != TEST))
 
     def rng(self, figure: str) -> np.random.Generator:
         return self.reference.rng("align", about=(*self.said.name, figure))
 
-    def sweep(self, units: list[UnitKey]) -> Sweep:
+    def sweep(self, units: Sequence[UnitKey]) -> Sweep:
         scores, positive, _ = self.columns(units)
         return sweep(scores, positive, higher_is_better=self.said.higher_is_better)
 
-    def roc_auc(self, units: list[UnitKey]) -> Estimate:
+    def roc_auc(self, units: Sequence[UnitKey]) -> Estimate:
         return roc_auc(*self.columns(units), higher_is_better=self.said.higher_is_better, interval="jackknife")
 
     def refusal(self) -> Remark | None:
@@ -100,9 +104,9 @@ class Judged:
             return NO_REFERENCE
         return None if self.decided else NO_SCORES
 
-    def one_class(self, units: list[UnitKey], part: Half) -> Remark | None:
+    def one_class(self, units: Sequence[UnitKey], part: Half) -> Remark | None:
         """Why the units of a half can't tell passes from fails, or None."""
-        positives = sum(self.reference.positive[unit] for unit in units)
+        positives = int(self.columns(units)[1].sum())
         if 0 < positives < len(units):
             return None
         if not units:
@@ -111,12 +115,10 @@ class Judged:
             return remark("all_positive_in_part", n=len(units), part=part)
         return remark("all_negative_in_part", n=len(units), part=part)
 
-    def columns(self, units: list[UnitKey]) -> tuple[list[float], list[bool], list[str]]:
-        return (
-            [self.scores[unit] for unit in units],
-            [self.reference.positive[unit] for unit in units],
-            self.reference.clusters(units),
-        )
+    def columns(self, units: Sequence[UnitKey]) -> tuple[Floats, Bools, Ints]:
+        """Score, pass or fail by people, and group."""
+        places, reference = self.reference.units.places(units), self.reference
+        return self.scores.values_at[places], reference.positive.values_at[places], reference.group[places]
 
 
 def judge_titles(rows: Sequence[Mapping[str, Any]]) -> list[str]:

@@ -71,7 +71,9 @@ def looked(judged: Judged, look: int, *, seconds: float | None = None) -> Looked
     scores, passes, _ = judged.columns(known.units)
     auc = weighted_roc_auc(scores, passes, *known.design, higher_is_better=judged.said.higher_is_better)
     calibrated = _calibrated(judged, known)
-    weights = {unit: 1 / chance for unit, chance in zip(shown.drawn.units, shown.drawn.probability, strict=True)}
+    weights = {
+        unit: 1 / chance for unit, chance in zip(shown.drawn.units, shown.drawn.probability.tolist(), strict=True)
+    }
     ceiling = ceiling_difference(judged.reference, one, weights=weights)
     beside = Beside(
         kappa=Estimate(**decided.row["kappa"]),
@@ -144,18 +146,18 @@ def _calibrated(judged: Judged, known: Drawn) -> dict[str, Any]:
         undefined = dict.fromkeys(_CALIBRATED, Estimate.undefined(fitted.reason).as_dict())
         return {"calibrator": None, **undefined, "points": [], "reason": fitted.reason}
     scores, passes, _ = judged.columns(known.units)
-    positive, verdict, likely = np.array(passes), fitted.verdict(scores), fitted.probability(scores)
+    verdict, likely = fitted.verdict(scores), fitted.probability(scores)
     assert likely is not None
     kappa = weighted_at_threshold(
         verdict.astype(float), passes, known.cluster, 0.5, known.probability, known.stratum
     ).kappa
-    brier = weighted_mean((likely - positive) ** 2, *known.design, bounds=(0.0, 1.0))
+    brier = weighted_mean((likely - passes) ** 2, *known.design, bounds=(0.0, 1.0))
     design = [np.array(column) for column in known.design]
     bin_of = equal_mass_bins(likely, bins_for(likely.size))
     points = []
     for number in np.unique(bin_of):
         here = bin_of == number
-        observed = weighted_mean(positive[here], *(column[here] for column in design), bounds=(0.0, 1.0))
+        observed = weighted_mean(passes[here], *(column[here] for column in design), bounds=(0.0, 1.0))
         points.append(
             {
                 "lowest": float(likely[here].min()),

@@ -1,13 +1,12 @@
 """What share of units pass by people: these, others like them, and whatever becomes of what is not settled."""
 
-from collections import defaultdict
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 
 from alignment.agreement.people_like_these import PeopleShare, share_by_people_like_these
+from alignment.base.arrays import Floats, Ints, cluster_rows, first_places
 from alignment.judging.weighted import weighted_mean
-from alignment.report.evidence import UnitKey
 from alignment.report.planned import design_of, is_drawn
 from alignment.report.reference import NO_PASSES, Reference
 
@@ -33,8 +32,8 @@ def passing_figures(reference: Reference) -> dict[str, Any]:
 
 
 def _shares(reference: Reference, drawn: bool) -> dict[str, Any]:
-    settled = _of(reference, list(reference.positive), drawn)
-    passed = [float(reference.positive[unit]) for unit in settled]
+    settled = _of(reference, reference.positive.places, drawn)
+    passed = reference.positive.values_at[settled].astype(np.float64)
     these = weighted_mean(passed, *_design(reference, settled, drawn), bounds=(0.0, 1.0))
     like_these = _like_these(reference, drawn)
     return {
@@ -46,70 +45,64 @@ def _shares(reference: Reference, drawn: bool) -> dict[str, Any]:
     }
 
 
-def _of(reference: Reference, units: list[UnitKey], drawn: bool) -> list[UnitKey]:
-    chances = reference.evidence.chances
-    return [unit for unit in units if unit[0] in chances] if drawn else units
+def _of(reference: Reference, places: Ints, drawn: bool) -> Ints:
+    """Those of these units that count."""
+    return places[reference.has_chance[places]] if drawn else places
 
 
-def _design(reference: Reference, units: list[UnitKey], drawn: bool) -> tuple[list[str], list[float], list[int]]:
+def _design(reference: Reference, places: Ints, drawn: bool) -> tuple[Ints, Floats, Ints]:
     if drawn:
-        return design_of(reference, units)
-    return reference.clusters(units), [1.0] * len(units), [0] * len(units)
+        return design_of(reference, places)
+    return reference.group[places], np.ones(places.size), np.zeros(places.size, np.int64)
 
 
 def _like_these(reference: Reference, drawn: bool) -> PeopleShare:
-    passing, chances = reference.passing, reference.evidence.chances
+    passing = reference.passing
     assert passing is not None
-    units = cast("tuple[UnitKey, ...]", passing.unit_ids)
-    unsettled = reference.evidence.unsettled if reference.evidence.settled_only else {}
-    counts = [unsettled.get(unit) in (None, "open") and (not drawn or unit[0] in chances) for unit in units]
-    kept = np.array(counts, dtype=np.bool_)[passing.unit]
-    _, probability, _ = _design(reference, [units[code] for code in passing.unit[kept].tolist()], drawn)
-    return share_by_people_like_these(
-        passing.value[kept], passing.rater[kept], passing.cluster[kept], 1 / np.array(probability, dtype=np.float64)
-    )
+    place = reference.rated[passing.unit]
+    kept = ~reference.alone[place]
+    if drawn:
+        kept &= reference.has_chance[place]
+    _, probability, _ = _design(reference, place[kept], drawn)
+    return share_by_people_like_these(passing.value[kept], passing.rater[kept], passing.cluster[kept], 1 / probability)
 
 
 def _is_drawn_in_part(reference: Reference) -> bool:
     """Whether samples weigh alike, but some that were drawn have no label."""
-    chances = reference.evidence.chances
-    labelled = {sample for sample, _ in reference.positive} & chances.keys()
-    return any(chances[sample].stratum for sample in labelled) and bool(_skipped(reference))
+    _, stratum = reference.chance
+    return bool(stratum[reference.positive.places].any()) and bool(_skipped(reference))
 
 
 def _skipped(reference: Reference) -> list[str]:
     """Drawn samples without any label."""
-    return sorted(reference.evidence.chances.keys() - {sample for sample, _ in reference.units})
+    return sorted(reference.evidence.chances.keys() - set(reference.units.samples))
 
 
-def _bounds(reference: Reference, settled: list[UnitKey], drawn: bool) -> dict[str, Any]:
-    chances = reference.evidence.chances
-    labelled = _of(reference, reference.units, drawn)
-    undecided = [unit for unit in labelled if unit not in reference.positive]
-    seen = {sample for sample, _ in labelled}
-    skipped = _skipped(reference) if drawn else []
-
-    # Labelled samples stand for closed ones of their stratum too (``Evidence.locked``).
-    stands_for: dict[int, float] = defaultdict(float)
-    for sample in seen if drawn else ():
-        stands_for[chances[sample].stratum] += 1 / chances[sample].probability
-    closed: dict[int, float] = defaultdict(float)
-    for chance in reference.evidence.nameless if drawn else ():
-        closed[chance.stratum] += 1 / chance.probability
-
-    def weight(sample: str) -> float:
-        if not drawn:
-            return 1.0
-        probability, stratum = chances[sample]
-        share = closed[stratum] / stands_for[stratum] if sample in seen else 0.0
-        return (1 + share) / probability
-
-    passed = sum(weight(unit[0]) for unit in settled if reference.positive[unit])
-    unknown = sum(weight(sample) for sample, _ in undecided)
-    unknown += sum(weight(sample) for sample in skipped) * len(labelled) / max(len(seen), 1)
-    total = sum(weight(sample) for sample, _ in settled) + unknown
+def _bounds(reference: Reference, settled: Ints, drawn: bool) -> dict[str, Any]:
+    evidence, (probability, stratum) = reference.evidence, reference.chance
+    labelled = _of(reference, np.arange(len(reference.units)), drawn)
+    undecided = labelled[~reference.positive.known[labelled]]
+    weight, skipped, unlabelled = np.ones(len(reference.units)), list[str](), 0.0
+    if drawn:
+        # Labelled samples stand for closed ones of their stratum too (``Evidence.locked``).
+        first = labelled[first_places(*cluster_rows(reference.units.sample[labelled]))]
+        stands_for = np.bincount(stratum[first], 1 / probability[first])
+        closed = np.bincount(
+            np.array([one.stratum for one in evidence.nameless], dtype=np.int64),
+            [1 / one.probability for one in evidence.nameless],
+            stands_for.size,
+        )
+        share = closed[: stands_for.size][stratum[labelled]] / stands_for[stratum[labelled]]
+        weight[labelled] = (1 + share) / probability[labelled]
+        skipped = _skipped(reference)
+        unlabelled = sum(1 / evidence.chances[sample].probability for sample in skipped) * len(labelled)
+        unlabelled /= max(reference.samples_of(labelled).size, 1)
+    # One after the other, as in every version: sums of arrays go by pairs.
+    passed = sum(weight[settled[reference.positive.values_at[settled]]].tolist())
+    unknown = sum(weight[undecided].tolist()) + unlabelled
+    total = sum(weight[settled].tolist()) + unknown
     return {
-        "undecided": len(undecided),
+        "undecided": undecided.size,
         "skipped": len(skipped),
         "none": passed / total if total else None,
         "every": (passed + unknown) / total if total else None,

@@ -17,6 +17,7 @@ from alignment.report.comparison import Comparison
 from alignment.report.decisions import LEVEL
 from alignment.report.evidence import UnitKey
 from alignment.report.reference import NO_PASSES, Reference
+from alignment.report.units import ByUnit
 
 #: What the judge is called there; people are p0, p1 … in the order of their names, since a judge may bear a person's.
 JUDGE = "judge"
@@ -40,13 +41,15 @@ def with_judge(reference: Reference, one: Comparison, *, only_judged: bool = Fal
     need no threshold, and so on all units.
     """
     people = reference.base
-    said = one.labels if reference.passing is None else one.decisions | one.open_decisions
-    ids = people.unit_ids or ()
     levels = people.levels or ()
-    code_of = {unit: code for code, unit in enumerate(ids)}
-    place_of = {level: place for place, level in enumerate(levels)}
-    known = [(code_of[unit], place_of[value]) for unit, value in said.items() if unit in code_of]
-    units, values = np.array(known, dtype=np.int64).reshape(-1, 2).T
+    if reference.passing is None:
+        place_of = {level: place for place, level in enumerate(levels)}
+        said = ByUnit.of(reference.units, {u: place_of[value] for u, value in one.labels.items()}, np.int64)
+    else:
+        said = one.all_decisions
+    ids = people.unit_ids or ()
+    units = np.flatnonzero(said.known[reference.rated])
+    values = said.values_at[reference.rated[units]].astype(people.value.dtype)
     cluster_of = np.zeros(len(ids), dtype=np.int64)
     cluster_of[people.unit] = people.cluster
     judged = np.zeros(len(ids), dtype=np.bool_)

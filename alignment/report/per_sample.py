@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,6 +17,7 @@ from alignment.report.comparison import Comparison
 from alignment.report.evidence import JudgeScores, UnitKey
 from alignment.report.judged import NONE_SCORED, judge_titles
 from alignment.report.reference import NO_PASSES, Reference
+from alignment.report.units import ByUnit, Units
 from alignment.report.values import scale_of, scores_on_scale
 from alignment.retrieval.sample_metrics import context_precisions, ndcgs_at_k, precisions_at_k, reciprocal_ranks
 
@@ -99,28 +101,25 @@ class _Sheet:
     def __init__(self, reference: Reference) -> None:
         self.reference = reference
         units, evidence = reference.units, reference.evidence
-        self.samples = {sample: row for row, sample in enumerate(dict.fromkeys(sample for sample, _ in units))}
+        self.samples = units.samples
         self.cluster = cluster_rows([evidence.group_of(sample) for sample in self.samples])[0]
         self.sizes = np.array([evidence.sizes.get(sample, 0) for sample in self.samples], dtype=np.int64)
         self.width = int(self.sizes.max(initial=0))
-        ranks = [_rank(int(unit.partition(":")[2]), evidence.dropped.get(sample, ())) for sample, unit in units]
         judges = (*evidence.judges, *evidence.whole)
         # Of labelled samples what is not dev is closed, unless the evidence is that of a look.
         self.on_dev = reference.passing is not None and not any(
-            sample in reference.closed for one in judges for sample, _ in (*one.numbers, *one.labels)
+            sample in reference.closed for one in judges for sample, _ in chain(one.numbers, one.labels)
         )
-        self.place = {
-            unit: self.samples[unit[0]] * self.width + rank
-            for unit, rank in zip(units, ranks, strict=True)
-            if rank is not None and rank < evidence.sizes.get(unit[0], 0)
-        }
+        rank = _ranks(units, evidence.dropped)
+        counts = (rank >= 0) & (rank < self.sizes[units.sample])
+        # The last place is where values are put that are left out.
+        self.place = np.where(counts, units.sample * self.width + rank, len(self.samples) * self.width)
 
     def of_units(self, values: Mapping[UnitKey, float]) -> Floats:
         """Shape (samples, ranks); values of units that a sample no longer has are left out."""
-        # One place more, where the values that are left out land.
+        found = ByUnit.of(self.reference.units, values, np.float64)
         cells = np.full(len(self.samples) * self.width + 1, np.nan)
-        places = [self.place.get(unit, -1) for unit in values]
-        cells[places] = np.fromiter(values.values(), np.float64, len(values))
+        cells[self.place[found.places]] = found.column
         return cells[:-1].reshape(len(self.samples), self.width)
 
     def measured(self, metric: Metric, cells: Floats) -> Floats:
@@ -134,9 +133,13 @@ class _Sheet:
         return found
 
 
-def _rank(index: int, dropped: Sequence[int]) -> int | None:
-    """A unit's place among those that its sample has; None when it is none any more."""
-    return None if index in dropped else index - sum(gone < index for gone in dropped)
+def _ranks(units: Units, dropped: Mapping[str, Sequence[int]]) -> Ints:
+    """Each unit's place among those that its sample has; -1 where it is none any more."""
+    rank = units.number.copy()
+    for sample, gone in dropped.items():
+        own = units.of_sample(sample)
+        rank[own] = [-1 if at in gone else at - sum(one < at for one in gone) for at in units.number[own].tolist()]
+    return rank
 
 
 class _Sides(NamedTuple):
@@ -164,14 +167,15 @@ def _graded(sheet: _Sheet, comparisons: Sequence[Comparison]) -> _Sides:
     if reference.mean is None:
         return _Sides(sheet.of_units({}), [], NO_GRADES)
     settled = {unit: float(value) for unit, value in reference.evidence.verdicts.items()}
-    grades = {unit: mean for unit, mean in reference.mean.items() if unit not in reference.left_out} | settled
-    if (min(grades.values(), default=0.0) if levels is None else levels[0]) < 0:
+    means = reference.mean.only(~reference.left_out)
+    grades = means.with_all(ByUnit.of(reference.units, settled, np.float64))
+    if (grades.column.min(initial=0.0) if levels is None else levels[0]) < 0:
         return _Sides(sheet.of_units({}), [], NO_GRADES)
     judges = []
     for one in comparisons:
         placed, _, reason = scores_on_scale(reference, one, levels)
-        if min(placed.values(), default=0.0) < 0:
-            placed, reason = {}, NEGATIVE
+        if placed.column.min(initial=0.0) < 0:
+            placed, reason = placed.only(np.zeros_like(placed.known)), NEGATIVE
         judges.append((one, sheet.of_units(placed), reason or NONE_DECIDED))
     return _Sides(sheet.of_units(grades), judges, None)
 

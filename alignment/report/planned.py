@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from alignment.base.arrays import Floats, Ints, cluster_rows, first_places
 from alignment.base.estimate import Estimate, Remark, estimates_as_dicts, remark
 from alignment.judging.prevalence import PpiMean, ppi_mean
 from alignment.judging.weighted import weighted_at_threshold
@@ -18,7 +19,7 @@ from alignment.planning.sample_size import Plannable, plannable_from_estimate, t
 from alignment.report.comparison import Comparison
 from alignment.report.evidence import UnitKey, Value
 from alignment.report.judged import NONE_SCORED, Judged
-from alignment.report.reference import Reference
+from alignment.report.reference import DEV, Reference
 
 RATES = ("kappa", "tpr", "tnr")
 #: Numbers of further samples that are worth a look, as multiples of powers of ten …
@@ -75,9 +76,8 @@ def planning_figures(
     both halves: of those that come half go to dev, where judges are measured from day to day, and half to test, where
     a look then has about the same width at its own level.
     """
-    labelled = len({sample for sample, _ in reference.units})
-    is_dev = reference.evidence.is_dev
-    on_dev = len({sample for sample, _ in reference.positive if is_dev.get(sample, False)})
+    labelled = len(reference.units.samples)
+    on_dev = reference.samples_of(np.flatnonzero(reference.positive.known & (reference.side == DEV))).size
     share, more = share_of(reference, dev=True), _more(labelled)
     rows = [_row(None, "kappa", people, labelled, 1.0, more)]
     for title, one in zip(titles, comparisons, strict=True):
@@ -169,7 +169,8 @@ def is_drawn(reference: Reference) -> bool:
 
 def _labelled(reference: Reference) -> set[str]:
     """Samples with a label that is settled."""
-    return {unit[0] for unit in reference.units if unit not in reference.left_out}
+    samples = reference.units.samples
+    return {samples[place] for place in reference.samples_of(np.flatnonzero(~reference.left_out)).tolist()}
 
 
 def _sizes(reference: Reference) -> dict[int, int]:
@@ -182,25 +183,24 @@ def _sizes(reference: Reference) -> dict[int, int]:
 
 def _judge(reference: Reference, title: str, one: Comparison) -> dict[str, Any]:
     at = one.row["at_threshold"]
-    units = [unit for unit in one.decisions if unit[0] in reference.evidence.chances]
-    if at["reason"] is not None or not units:
+    places = one.decisions.places[reference.has_chance[one.decisions.places]]
+    if at["reason"] is not None or not places.size:
         none = Estimate.undefined(at["reason"] or NONE_SCORED).as_dict()
         return {"title": title, **{name: {"weighted": none, "plain": at[name]} for name in RATES}}
-    group, probability, stratum = design_of(reference, units)
-    decided = [float(one.decisions[unit]) for unit in units]
-    passed = [reference.positive[unit] for unit in units]
+    decided = one.decisions.values_at[places].astype(np.float64)
+    passed, (group, probability, stratum) = reference.positive.values_at[places], design_of(reference, places)
     found = weighted_at_threshold(decided, passed, group, 0.5, probability, stratum)
     weighted = estimates_as_dicts(found, RATES)
     return {"title": title, **{name: {"weighted": weighted[name], "plain": at[name]} for name in RATES}}
 
 
-def design_of(reference: Reference, units: Sequence[UnitKey]) -> tuple[list[str], list[float], list[int]]:
-    """Group, probability and stratum of each unit, as if only the samples of these units had been drawn."""
-    sizes = _sizes(reference)
-    chances = reference.evidence.chances
-    found = Counter(chances[sample].stratum for sample in {sample for sample, _ in units})
-    strata = [chances[sample].stratum for sample, _ in units]
-    return reference.clusters(units), [found[stratum] / sizes[stratum] for stratum in strata], strata
+def design_of(reference: Reference, places: Ints) -> tuple[Ints, Floats, Ints]:
+    """Group, probability and stratum of each of these units, as if only their samples had been drawn."""
+    sizes, stratum = _sizes(reference), reference.chance[1][places]
+    of_sample = stratum[first_places(*cluster_rows(reference.units.sample[places]))]
+    found, code = np.unique(of_sample, return_counts=True), np.unique(stratum, return_inverse=True)[1]
+    shares = [count / sizes[one] for one, count in zip(*(column.tolist() for column in found), strict=True)]
+    return reference.group[places], np.array(shares, dtype=np.float64)[code], stratum
 
 
 ALL_LABELLED = remark("all_labelled")
@@ -228,7 +228,8 @@ def population_figures(judged: Judged) -> dict[str, Any]:
     """
     said = judged.said.labels if judged.answers_labels else judged.said.numbers
     labelled = [(unit, said[unit]) for unit in judged.decided]
-    others = [row for row in said.items() if row[0] not in judged.scores or row[0] in judged.reference.left_out]
+    counts = judged.scores.only(~judged.reference.left_out)
+    others = [row for row in said.items() if row[0] not in counts]
     found = _population(judged, labelled, others)
     ties = len(said) - len(others) - len(labelled) if judged.reference.passing is not None else 0
     of = judged.reference.evidence.versions

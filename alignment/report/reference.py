@@ -1,47 +1,56 @@
 """What people say of each unit of a criterion, for judges to be compared with."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
-from typing import cast
+from typing import Any, cast
 
 import numpy as np
 
-from alignment.base.arrays import first_places, renumbered
-from alignment.base.coded import different, taken
+from alignment.base.arrays import Array, Bools, Floats, Ints, first_places, renumbered
+from alignment.base.coded import Coded, different, taken
 from alignment.base.estimate import remark
 from alignment.base.ratings import Ratings, encode
 from alignment.calibration.split import folds
 from alignment.judging.annotator_errors import pass_or_fail
 from alignment.judging.reference import mean_value, reference_majority
-from alignment.report.evidence import Evidence, UnitKey, Unsettled, Value, generator
+from alignment.report.evidence import Evidence, UnitKey, Value, generator
+from alignment.report.units import ByUnit, Units
 
 FOLDS = 5
 METHOD = remark("verdict_else_majority")
 NO_PASSES = remark("no_passes")
 NO_NUMBERS = remark("no_numbers")
+#: Sides of a unit.
+DEV, TEST, NO_SIDE = 1, 0, -1
 
 
 @dataclass(frozen=True, eq=False)
 class Reference:
     """People's side of every comparison on one criterion.
 
-    ratings: the labels that count. passing: the same ratings read as pass or fail; None when the criterion has no such
-    reading, and then `positive` is empty.
+    units: every unit that people said something about, by label or verdict; what is said of them here is in arrays of
+    their size. ratings: the labels that count. passing: the same ratings read as pass or fail; None when the criterion
+    has no such reading, and then `positive` is empty.
     positive: pass or fail by people, of the units where they decided; `ties` counts those split in half.
     share: share of a unit's raters whose value passes. mean: mean of a unit's values, None when they are no numbers, or
     two of which one passes. Both need no verdict, so they are of units that are still open too: to leave out those on
     which people differ would flatter every judge.
+    left_out: whether people labelled a unit and no judge is compared with it, since it is not settled; alone: of these,
+    whether it is one of a single label.
     """
 
     evidence: Evidence
+    units: Units
     ratings: Ratings
     passing: Ratings | None
-    positive: dict[UnitKey, bool]
+    positive: ByUnit[bool]
     ties: int
-    share: dict[UnitKey, float]
-    mean: dict[UnitKey, float] | None
+    share: ByUnit[float]
+    mean: ByUnit[float] | None
+    left_out: Bools
+    alone: Bools
 
     @property
     def base(self) -> Ratings:
@@ -54,49 +63,39 @@ class Reference:
         return "labels" if self.passing is None else "pass or fail"
 
     @cached_property
-    def units(self) -> list[UnitKey]:
-        """Every unit that people said something about, by label or verdict."""
-        # Not a set: what comes in two orderly parts is sorted in one pass.
-        return sorted(dict.fromkeys(chain(different(self.evidence.units), self.evidence.verdicts)))
-
-    @cached_property
-    def known(self) -> frozenset[UnitKey]:
-        return frozenset(self.units)
-
-    @cached_property
-    def left_out(self) -> frozenset[UnitKey]:
-        """Units that people labelled and no judge is compared with, since they are not settled."""
-        return frozenset(self.evidence.unsettled) if self.evidence.settled_only else frozenset()
+    def rated(self) -> Ints:
+        """Of each code of a unit in the ratings its place among the units."""
+        return _places(self.units, self.ratings)
 
     @cached_property
     def closed(self) -> frozenset[str]:
         """Samples of which no judge's answer may be known before a look."""
         return frozenset(self.evidence.closed())
 
-    @cached_property
-    def counted(self) -> list[UnitKey]:
+    @property
+    def counted(self) -> Coded[UnitKey]:
         """Every unit that judges are compared with people on."""
-        return [unit for unit in self.units if unit not in self.left_out]
+        return self.units.at(np.flatnonzero(~self.left_out))
 
     @property
     def single_labels(self) -> int:
         """How many units rest on one label that no reviewer looked at."""
-        unsettled = self.evidence.unsettled
-        alone = sum(unsettled.get(unit) in ("single", "elsewhere") for unit in self.counted)
+        unsettled = () if self.evidence.settled_only else self.evidence.unsettled.values()
+        alone = sum(why in ("single", "elsewhere") for why in unsettled)
         return alone + sum(row.units for row in self.evidence.declared)
 
     @property
-    def human(self) -> Mapping[UnitKey, float] | None:
+    def human(self) -> ByUnit[float] | None:
         """What scores are correlated with: the mean value, or the share that passes where there is no mean."""
         return self.mean if self.mean is not None else (self.share if self.passing is not None else None)
 
-    def labels(self) -> Mapping[UnitKey, Value]:
+    def labels(self) -> ByUnit[Value]:
         """The label people gave, of settled units: the verdict, else the value that more than half of the raters
         chose."""
         return self._labels
 
     @cached_property
-    def _labels(self) -> Mapping[UnitKey, Value]:
+    def _labels(self) -> ByUnit[Value]:
         deciding = self.evidence.deciding()
         unit, units = encode(deciding.units)
         value, values = encode(deciding.values)
@@ -105,10 +104,46 @@ class Reference:
         of, count = present // max(1, len(values)), np.bincount(cell)
         first = first_places(cell, present.size)
         won = 2 * count > np.bincount(unit)[of]
-        named = cast("tuple[UnitKey, ...]", units)
-        labels = zip(of[won].tolist(), taken(deciding.values, first[won]), strict=True)
-        found = {named[code]: label for code, label in labels if named[code] not in self.left_out}
-        return {**found, **self.evidence.verdicts}
+        places = self.units.places(cast("tuple[UnitKey, ...]", units))[of[won]]
+        majority = ByUnit.at(self.units, places, _objects(taken(deciding.values, first[won])))
+        return majority.only(~self.left_out).with_all(ByUnit.of(self.units, self.evidence.verdicts, object))
+
+    def of_samples(self, said: Mapping[str, Any], without: Any, kind: Any) -> Array:
+        """Of each unit what is said of its sample. kind: of numpy."""
+        return np.array([said.get(name, without) for name in self.units.samples], dtype=kind)[self.units.sample]
+
+    @cached_property
+    def side(self) -> Ints:
+        """Of each unit DEV, TEST or NO_SIDE."""
+        return self.of_samples(self.evidence.is_dev, NO_SIDE, np.int64)
+
+    @cached_property
+    def chance(self) -> tuple[Floats, Ints]:
+        """Of each unit the probability of its sample, NaN where it is unknown, and its stratum."""
+        chances = self.evidence.chances
+        of = {name: chances[name] for name in self.units.samples if name in chances}
+        return (
+            self.of_samples({name: one.probability for name, one in of.items()}, np.nan, np.float64),
+            self.of_samples({name: one.stratum for name, one in of.items()}, 0, np.int64),
+        )
+
+    @cached_property
+    def has_chance(self) -> Bools:
+        """Of each unit whether it is known how its sample came to be labelled."""
+        return ~np.isnan(self.chance[0])
+
+    @cached_property
+    def group(self) -> Ints:
+        """Of each unit the cluster of intervals: groups of samples, numbered in the order of their names."""
+        if not self.evidence.groups:
+            return self.units.sample
+        named = [self.evidence.group_of(sample) for sample in self.units.samples]
+        number = {name: at for at, name in enumerate(sorted(set(named)))}
+        return np.array([number[name] for name in named], dtype=np.int64)[self.units.sample]
+
+    def samples_of(self, places: Ints) -> Ints:
+        """Those of these units, each once, as places among ``units.samples``."""
+        return np.unique(self.units.sample[places])
 
     def rng(self, *figure: str, about: Iterable[str] = ()) -> np.random.Generator:
         """The generator behind one figure of the criterion, ``about`` one judge where it is."""
@@ -119,10 +154,9 @@ class Reference:
 
     def strata(self) -> dict[str, bool]:
         """Of each sample with a reference whether at least half of its units pass, to divide dev and test evenly."""
-        votes: dict[str, list[bool]] = {}
-        for (sample, _), passes in self.positive.items():
-            votes.setdefault(sample, []).append(passes)
-        return {sample: 2 * sum(said) >= len(said) for sample, said in votes.items()}
+        present, sample = renumbered(self.units.sample[self.positive.places])
+        passes = 2 * np.bincount(sample, self.positive.column) >= np.bincount(sample)
+        return {self.units.samples[at]: said for at, said in zip(present.tolist(), passes.tolist(), strict=True)}
 
     @cached_property
     def fold_of(self) -> dict[str, int]:
@@ -143,28 +177,34 @@ def reference_of(evidence: Evidence) -> Reference:
     """People's side of the evidence; it doesn't need the judges, nor how samples are divided."""
     ratings, deciding = evidence.ratings(), evidence.deciding()
     counted = ratings if deciding is evidence else deciding.ratings()
-    passing, positive, share, ties = passing_of(evidence, ratings), {}, {}, 0
-    left_out = evidence.unsettled if evidence.settled_only else {}
+    units = Units(chain(different(evidence.units), evidence.verdicts))
+    unsettled = ByUnit.of(units, evidence.unsettled if evidence.settled_only else {}, object)
+    left_out, alone = unsettled.known, unsettled.known & (unsettled.values_at != "open")
+    passing, ties = passing_of(evidence, ratings), 0
+    positive, share = ByUnit[bool].of(units, {}, np.bool_), ByUnit[float].of(units, {}, np.float64)
     if passing is not None:
         passes = set(evidence.criterion.passes)
         said = passing if deciding is evidence else pass_or_fail(counted, evidence.criterion.passes)
         majority = reference_majority(said, [True])
-        positive = dict(zip(cast("tuple[UnitKey, ...]", majority.unit_ids), majority.positive.tolist(), strict=True))
-        positive = {unit: passed for unit, passed in positive.items() if unit not in left_out}
-        positive.update((unit, value in passes) for unit, value in evidence.verdicts.items())
-        share = _means(said, left_out)
-        ties = len(share.keys() - positive.keys() - left_out.keys())
+        by_labels = ByUnit.at(units, _places(units, said)[majority.unit], majority.positive).only(~left_out)
+        verdicts = {unit: value in passes for unit, value in evidence.verdicts.items()}
+        positive = by_labels.with_all(ByUnit.of(units, verdicts, np.bool_))
+        share = _means(units, said).only(~alone)
+        ties = int((share.known & ~positive.known & ~left_out).sum())
     is_numeric = ratings.ordered and (ratings.levels is None or ratings.level_numbers is not None)
     # Of two values, of which one passes, the share that passes says the same, and always the right way round.
     has_mean = is_numeric and not (passing is not None and evidence.criterion.scale == "binary")
     return Reference(
         evidence=evidence,
+        units=units,
         ratings=ratings,
         passing=passing,
-        positive=dict(sorted(positive.items())),
+        positive=positive,
         ties=ties,
         share=share,
-        mean=_means(counted, left_out) if has_mean else None,
+        mean=_means(units, counted).only(~alone) if has_mean else None,
+        left_out=left_out,
+        alone=alone,
     )
 
 
@@ -174,8 +214,17 @@ def passing_of(evidence: Evidence, ratings: Ratings) -> Ratings | None:
     return pass_or_fail(ratings, passes) if passes else None
 
 
-def _means(ratings: Ratings, left_out: Mapping[UnitKey, Unsettled]) -> dict[UnitKey, float]:
-    """Without units of one label that settles nothing."""
-    means = mean_value(ratings)
-    by_unit = zip(cast("tuple[UnitKey, ...]", means.unit_ids), means.value.tolist(), strict=True)
-    return {unit: mean for unit, mean in by_unit if left_out.get(unit) in (None, "open")}
+def _places(units: Units, ratings: Ratings) -> Ints:
+    """Of each code of a unit."""
+    return units.places(cast("tuple[UnitKey, ...]", ratings.unit_ids or ()))
+
+
+def _means(units: Units, ratings: Ratings) -> ByUnit[float]:
+    found = mean_value(ratings)
+    return ByUnit.at(units, _places(units, ratings)[found.unit], found.value)
+
+
+def _objects(values: Sequence[Any]) -> Array:
+    column = np.empty(len(values), dtype=object)
+    column[:] = list(values)
+    return column

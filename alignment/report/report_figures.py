@@ -1,6 +1,6 @@
 """All figures of a report on one criterion, and whether two results say the same."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -15,7 +15,7 @@ from alignment.report.caveats import caveat_of_auc, caveat_of_judge, caveat_of_p
 from alignment.report.compared import compared_figures
 from alignment.report.comparison import Comparison, compare, furthest, reference_figures, score_histogram
 from alignment.report.endpoint import decision_on_dev
-from alignment.report.evidence import Evidence, UnitKey
+from alignment.report.evidence import Evidence
 from alignment.report.judged import judge_titles
 from alignment.report.passing import passing_figures
 from alignment.report.people import beside_people, judge_behind_noise
@@ -65,7 +65,7 @@ def report_figures(evidence: Evidence) -> dict[str, Any]:
     }
 
 
-def _judge(reference: Reference, title: str, one: Comparison, labelled: Mapping[UnitKey, Labelled]) -> dict[str, Any]:
+def _judge(reference: Reference, title: str, one: Comparison, labelled: Labelled) -> dict[str, Any]:
     # The kappa a judge is known by: on pass and fail, or on the labels where the criterion has no passes.
     by_labels = reference.passing is None and one.row["labels"] is not None
     kappa = one.row["labels" if by_labels else "at_threshold"]["kappa"]

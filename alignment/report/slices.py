@@ -1,23 +1,21 @@
 """One judge on parts of the data, told apart by the samples' metadata, and week by week."""
 
 from collections import Counter, defaultdict
-from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Hashable, Sequence
 from datetime import date
-from functools import cache
-from typing import Any, cast
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from alignment.base.arrays import Ints
 from alignment.base.coded import array_of, different
 from alignment.base.estimate import NO_UNITS, Estimate, Remark, remark
 from alignment.base.interval import Plan, share_of_trials
-from alignment.base.ratings import encode
 from alignment.judging.slices import MIN_CLUSTERS, Slice, slices_at_threshold
 from alignment.report.comparison import Comparison
-from alignment.report.evidence import UnitKey
 from alignment.report.people import refusal
 from alignment.report.reference import NO_PASSES, Reference
+from alignment.report.units import ByUnit
 
 MEASURE = "kappa"
 MIN_VALUES, MAX_VALUES = 2, 20
@@ -35,16 +33,17 @@ def judge_slices(reference: Reference, one: Comparison) -> dict[str, Any]:
     samples belong to the rest only. `skipped` names the keys left out, with the reason.
     """
     reason = _refusal(reference, one)
-    units = list(one.decisions)
+    places = one.decisions.places
+    units = list(one.decisions) if reason is None else []
     columns, skipped = _columns(reference, units) if reason is None else ({}, [])
     if reason is None and not columns:
         reason = NO_KEY
     found: list[Slice] = []
     if reason is None:
         found = slices_at_threshold(
-            [float(one.decisions[unit]) for unit in units],
-            [reference.positive[unit] for unit in units],
-            reference.clusters(units),
+            one.decisions.column.astype(np.float64),
+            reference.positive.values_at[places],
+            reference.group[places],
             0.5,
             columns,
             within="none",
@@ -123,70 +122,68 @@ MAX_WEEKS = 26
 NO_DATES = remark("no_dates")
 
 
-@dataclass(frozen=True, slots=True)
-class Labelled:
-    """When a unit was last labelled (the ISO week, "2026-W47"; None: unknown), and how many labels it has."""
+class Labelled(NamedTuple):
+    """When units were labelled: of each unit of the reference, by its place among ``weeks``, the ISO week
+    ("2026-W47", None: unknown) in which it was last labelled, and how many labels it has."""
 
-    week: str | None
-    labels: int
+    weeks: Sequence[str | None]
+    week: Ints
+    labels: Ints
 
 
-def labelled_units(reference: Reference) -> dict[UnitKey, Labelled]:
-    """Of each unit with a label, for all judges alike."""
-    evidence = reference.evidence
-    code, units = encode(evidence.units)
+def labelled_units(reference: Reference) -> Labelled:
+    """For all judges alike."""
+    evidence, size = reference.evidence, len(reference.units)
+    place = reference.units.places(evidence.units)
     given: Sequence[str | None] = evidence.days or [None] * len(evidence.units)
     days = sorted(day for day in different(given) if day is not None)
-    place: dict[str | None, int] = {None: -1, **{day: at for at, day in enumerate(days)}}
-    last = np.full(len(units), -1)
-    np.maximum.at(last, code, array_of(given, place.__getitem__, np.int64))
+    week_of = {day: _week(day) for day in days}
+    weeks = sorted(set(week_of.values()))
+    number: dict[str | None, int] = {None: -1, **{day: weeks.index(week) for day, week in week_of.items()}}
+    last = np.full(size, -1)
+    np.maximum.at(last, place, array_of(given, number.__getitem__, np.int64))
     # The last one is of units without a day.
-    weeks = [*map(_week, days), None]
-    # One object for the many units that are alike.
-    labelled = cache(Labelled)
-    rows = zip(cast("tuple[UnitKey, ...]", units), last.tolist(), np.bincount(code).tolist(), strict=True)
-    return {unit: labelled(weeks[at], labels) for unit, at, labels in rows}
+    return Labelled([*weeks, None], last, np.bincount(place, minlength=size))
 
 
-def judge_weeks(reference: Reference, one: Comparison, labelled: Mapping[UnitKey, Labelled]) -> dict[str, Any]:
+def judge_weeks(reference: Reference, one: Comparison, labelled: Labelled) -> dict[str, Any]:
     """The share of the judge's decisions that people contradict, by the ISO week in which the unit was last labelled.
 
     The decisions on dev; where nothing passes or fails, the labels of a judge that answers with them. Of more than 26
     weeks the latest are listed. `undated` counts decided units without a date.
     """
     wrong = _wrong(reference, one)
-    by_week: dict[str, list[UnitKey]] = {}
-    for unit in wrong:
-        if unit in labelled and (week := labelled[unit].week) is not None:
-            by_week.setdefault(week, []).append(unit)
-    dated = [unit for units in by_week.values() for unit in units]
-    reason = refusal(reference, one) or (None if dated else NO_DATES)
-    weeks = sorted(by_week)
+    week = labelled.week[wrong.places]
+    dated = wrong.places[week >= 0]
+    reason = refusal(reference, one) or (None if dated.size else NO_DATES)
+    present = np.unique(week[week >= 0])
+    own = [wrong.places[week == number] for number in present[-MAX_WEEKS:].tolist()]
     return {
         "reason": reason,
         "error": _rate(reference, dated, wrong).as_dict(),
         "weeks": [
             {
-                "week": week,
-                "monday": _monday(week),
-                "units": len(by_week[week]),
-                "labels": sum(labelled[unit].labels for unit in by_week[week]),
-                "wrong": sum(wrong[unit] for unit in by_week[week]),
-                "error": _rate(reference, by_week[week], wrong).as_dict(),
+                "week": labelled.weeks[number],
+                "monday": _monday(labelled.weeks[number]),
+                "units": places.size,
+                "labels": int(labelled.labels[places].sum()),
+                "wrong": int(wrong.values_at[places].sum()),
+                "error": _rate(reference, places, wrong).as_dict(),
             }
-            for week in weeks[-MAX_WEEKS:]
+            for number, places in zip(present[-MAX_WEEKS:].tolist(), own, strict=True)
         ],
-        "left_out": max(0, len(weeks) - MAX_WEEKS),
-        "undated": len(wrong) - len(dated),
+        "left_out": max(0, present.size - MAX_WEEKS),
+        "undated": len(wrong) - dated.size,
     }
 
 
-def _wrong(reference: Reference, one: Comparison) -> dict[UnitKey, bool]:
+def _wrong(reference: Reference, one: Comparison) -> ByUnit[bool]:
     """Of each unit that judge and people decided whether they differ."""
     if reference.passing is not None:
-        return {unit: passes is not reference.positive[unit] for unit, passes in one.decisions.items()}
-    human = reference.labels()
-    return {unit: value != human[unit] for unit, value in one.labels.items() if unit in human}
+        return ByUnit(reference.units, one.decisions.known, one.decisions.values_at != reference.positive.values_at)
+    said, human = ByUnit.of(reference.units, one.labels, object), reference.labels()
+    differs = np.not_equal(said.values_at, human.values_at).astype(np.bool_)
+    return ByUnit(reference.units, said.known & human.known, differs)
 
 
 def _week(day: str) -> str:
@@ -194,12 +191,13 @@ def _week(day: str) -> str:
     return f"{year:04}-W{week:02}"
 
 
-def _monday(week: str) -> str:
+def _monday(week: str | None) -> str:
+    assert week is not None
     year, _, number = week.partition("-W")
     return date.fromisocalendar(int(year), int(number), 1).isoformat()
 
 
-def _rate(reference: Reference, units: list[UnitKey], wrong: dict[UnitKey, bool]) -> Estimate:
+def _rate(reference: Reference, places: Ints, wrong: ByUnit[bool]) -> Estimate:
     plan = Plan("jackknife", None, 0.95)
-    hit, samples = np.array([wrong[unit] for unit in units]), np.array(reference.clusters(units))
+    hit, samples = wrong.values_at[places], reference.group[places]
     return share_of_trials(hit, samples, plan, name="error rate", undefined=NO_UNITS)

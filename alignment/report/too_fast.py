@@ -7,9 +7,12 @@ from collections.abc import Sequence
 from itertools import compress
 from typing import Any
 
+import numpy as np
+
+from alignment.base.coded import kept
 from alignment.report.agreement import people_among_themselves
 from alignment.report.comparison import Comparison
-from alignment.report.decisions import kappa_of_counts
+from alignment.report.decisions import cells_of, kappa_of_counts
 from alignment.report.reference import Reference, passing_of
 
 
@@ -21,32 +24,24 @@ def too_fast_figures(
     labels = Counter(compress(evidence.raters, evidence.too_fast))
     if not labels:
         return None
-    units = set(compress(evidence.units, evidence.too_fast))
+    is_slow = np.ones(len(reference.units), dtype=np.bool_)
+    is_slow[reference.units.places(kept(evidence.units, evidence.too_fast))] = False
+    decided = [one.decisions.only(is_slow) for one in comparisons]
     of = Counter(evidence.raters)
-    slow = evidence.kept([not fast for fast in evidence.too_fast])
-    ratings = slow.ratings()
-    passing = passing_of(slow, ratings)
+    rest = evidence.kept([not fast for fast in evidence.too_fast])
+    ratings = rest.ratings()
+    passing = passing_of(rest, ratings)
     return {
         "labels": labels.total(),
         "of": len(evidence.units),
-        "units": len(units & reference.positive.keys()),
+        "units": int((reference.positive.known & ~is_slow).sum()),
         "people": [
             {"name": name, "labels": count, "of": of[name]}
             for name, count in sorted(labels.items(), key=lambda row: (-row[1], row[0]))
         ],
         "agreement": people_among_themselves(ratings if passing is None else passing).as_dict(),
         "judges": [
-            {
-                "title": title,
-                "units": sum(unit not in units for unit in one.decisions),
-                "kappa": kappa_of_counts(
-                    Counter(
-                        (reference.positive[unit], passes)
-                        for unit, passes in one.decisions.items()
-                        if unit not in units
-                    )
-                ),
-            }
-            for title, one in zip(titles, comparisons, strict=True)
+            {"title": title, "units": len(slow), "kappa": kappa_of_counts(cells_of(one.judged, slow))}
+            for title, one, slow in zip(titles, comparisons, decided, strict=True)
         ],
     }

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from alignment.base.arrays import cluster_rows
+from alignment.base.arrays import Bools, Floats, Ints, cluster_rows
 from alignment.base.estimate import NO_UNITS, Estimate, Remark, estimates_as_dicts, remark
 from alignment.base.interval import Plan, share_of_trials
 from alignment.judging.triage import (
@@ -23,6 +23,7 @@ from alignment.report.drawn import Drawn, drawn, settled_on
 from alignment.report.judged import Judged
 from alignment.report.lots import whole_or_by_lot
 from alignment.report.reference import Reference
+from alignment.report.units import ByUnit
 
 NO_DISTANCE = remark("no_distance")
 POINTS = 100
@@ -40,14 +41,16 @@ def triage_figures(reference: Reference, one: Comparison) -> dict[str, Any]:
     {"curve": {"coverage", "risk"}, at most 100 points; "rows": of about every tenth of coverage {"coverage",
     "distance", "error"}, the error with its interval; "aurc"; "reason"}. Without a curve the first two are empty.
     """
-    reason = one.row["at_threshold"]["reason"] or (None if one.margins else NO_DISTANCE)
-    if reason is not None:
+    reason: Remark | None = one.row["at_threshold"]["reason"]
+    if reason is not None or one.margins is None:
+        reason = reason or NO_DISTANCE
         undefined = Estimate.undefined(reason).as_dict()
         return {"curve": {"coverage": [], "risk": []}, "rows": [], "aurc": undefined, "reason": reason}
     # Two scores may be further apart than the greatest number.
-    margin = np.nan_to_num(np.fromiter(one.margins.values(), np.float64, len(one.margins)))
-    positive = np.array([reference.positive[unit] for unit in one.margins])
-    row, _ = cluster_rows(reference.clusters(one.margins))
+    margins = ByUnit.of(reference.units, one.margins, np.float64)
+    margin = np.nan_to_num(margins.column)
+    _, positive, group = one.judged.columns(reference.units.at(margins.places))
+    row, _ = cluster_rows(group)
     rng = reference.rng("triage", about=one.said.name)
     found = risk_coverage(margin, positive, row, 0.0, rng=rng)
     wrong, plan = (margin >= 0) != positive, Plan("jackknife", None, CONFIDENCE)
@@ -103,7 +106,7 @@ def region_on_test(
     steps = distance_steps(
         *_columns(judged, dev),
         threshold,
-        len(set(test.cluster)),
+        np.unique(test.cluster).size,
         probability=dev.probability,
         least=least,
         risk=risk,
@@ -131,7 +134,7 @@ def region_on_test(
     }
 
 
-def _columns(judged: Judged, known: Drawn) -> tuple[list[float], list[bool], list[str]]:
+def _columns(judged: Judged, known: Drawn) -> tuple[Floats, Bools, Ints]:
     scores, positive, _ = judged.columns(known.units)
     return scores, positive, known.cluster
 
@@ -140,10 +143,10 @@ def _inside(judged: Judged, region: CertifiedRegion, level: float) -> Estimate:
     """Share of the settled test units that the region holds; a unit without a score lies outside."""
     name, known = "share inside the region", drawn(judged.reference, settled_on(judged.reference, is_dev=False))
     if region.reason is not None:
-        n, clusters = len(known.units), len(set(known.cluster))
+        n, clusters = len(known.units), np.unique(known.cluster).size
         why = region.reason.get("why", region.reason)
         return Estimate.undefined(why, n=n, clusters=clusters, method=name, level=level)
-    scored = [unit for unit in known.units if unit in judged.scores]
-    held = dict(zip(scored, region.inside([judged.scores[unit] for unit in scored]).tolist(), strict=True))
-    inside = [float(held.get(unit, False)) for unit in known.units]
+    scored = judged.scores.known[known.places]
+    inside = np.zeros(scored.size)
+    inside[scored] = region.inside(judged.scores.values_at[known.places[scored]])
     return weighted_mean(inside, *known.design, bounds=(0.0, 1.0), level=level)

@@ -19,6 +19,7 @@ from alignment.report.comparison import Comparison
 from alignment.report.evidence import UnitKey, Value
 from alignment.report.judged import NO_REFERENCE, NO_SCORES
 from alignment.report.reference import NO_PASSES, Reference
+from alignment.report.units import ByUnit
 
 #: Scales with more levels are cut into bands.
 MAX_LEVELS = 11
@@ -39,13 +40,12 @@ def judge_values(reference: Reference, one: Comparison) -> dict[str, Any]:
 
 
 def _pr_auc(reference: Reference, one: Comparison) -> dict[str, Any]:
-    units = [unit for unit in reference.positive if unit in one.scores]
+    units = one.judged.decided
     if not units:
         reason = NO_PASSES if reference.passing is None else NO_SCORES if reference.positive else NO_REFERENCE
         none = Estimate.undefined(reason, method="PR AUC").as_dict()
         return {"passes": none, "fails": none, "share": None}
-    scores, samples = [one.scores[unit] for unit in units], reference.clusters(units)
-    positive = np.array([reference.positive[unit] for unit in units])
+    scores, positive, samples = one.judged.columns(units)
     higher = one.said.higher_is_better
     return {
         "passes": pr_auc(scores, positive, samples, higher_is_better=higher, interval="jackknife").as_dict(),
@@ -65,10 +65,8 @@ def _distance(reference: Reference, one: Comparison) -> dict[str, Any]:
     }
     if reason is not None:
         return {**found, **dict.fromkeys(_LIMITS, Estimate.undefined(reason).as_dict()), "bands": []}
-    human = reference.mean or {}
-    units = list(placed)
-    said, people = np.array([placed[unit] for unit in units]), np.array([human[unit] for unit in units])
-    samples = np.array(reference.clusters(units))
+    assert reference.mean is not None, "scores are placed on the scale of means"
+    said, people, samples = placed.column, reference.mean.values_at[placed.places], reference.group[placed.places]
     measured = bland_altman(said, people, samples, interval="jackknife")
     return {**found, **estimates_as_dicts(measured, _LIMITS), "bands": _bands(said, people, levels)}
 
@@ -81,28 +79,29 @@ def scale_of(reference: Reference) -> list[float] | None:
 
 def scores_on_scale(
     reference: Reference, one: Comparison, levels: list[float] | None
-) -> tuple[dict[UnitKey, float], list[float] | None, Remark | None]:
+) -> tuple[ByUnit[float], list[float] | None, Remark | None]:
     """The judge's scores on people's scale; the ends of its own, where another; why there are none.
 
     What ends a judge's scale has is said nowhere. Scores that all lie between 0 and 1 are read as such where people's
     scale is another; others that lie between the ends of people's are read on that.
     """
+    none = one.scores.only(np.zeros_like(one.scores.known))
     if reference.mean is None:
         two = reference.passing is not None and len(reference.ratings.levels or ()) == 2
-        return {}, None, TWO_LEVELS if two else NO_SCALE
-    scores = {unit: score for unit, score in one.scores.items() if unit in reference.mean}
-    if not scores:
-        return {}, None, NOTHING_SCORED
+        return none, None, TWO_LEVELS if two else NO_SCALE
+    scores = one.scores.only(reference.mean.known)
+    if not len(scores):
+        return none, None, NOTHING_SCORED
     higher = one.said.higher_is_better
     if levels is None:
-        return (scores, None, None) if higher else ({}, None, NO_DIRECTION)
-    low, high = min(scores.values()), max(scores.values())
+        return (scores, None, None) if higher else (none, None, NO_DIRECTION)
+    low, high = scores.column.min(), scores.column.max()
     people = (levels[0], levels[-1])
     ends = people if one.labels else UNIT if UNIT[0] <= low and high <= UNIT[1] else people
     if low < ends[0] or high > ends[1]:
-        return {}, None, UNKNOWN_SCALE
-    values = on_scale(list(scores.values()), ends, people, higher_is_better=higher or bool(one.labels)).tolist()
-    return dict(zip(scores, values, strict=True)), None if ends == people else list(ends), None
+        return none, None, UNKNOWN_SCALE
+    values = on_scale(scores.column, ends, people, higher_is_better=higher or bool(one.labels))
+    return ByUnit.at(scores.units, scores.places, values), None if ends == people else list(ends), None
 
 
 def _bands(said: Floats, people: Floats, levels: list[float] | None) -> list[dict[str, Any]]:

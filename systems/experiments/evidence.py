@@ -220,7 +220,7 @@ def _settled(criterion: Criterion, reference: alignment.report.Reference) -> dic
         return {unit: (float(passed), float(passed)) for unit, passed in reference.positive.items()}
     values = {unit: level.of(value) for unit, value in reference.labels().items()}
     if reference.mean is not None:
-        means = {unit: mean for unit, mean in reference.mean.items() if unit not in reference.left_out}
+        means = reference.mean.only(~reference.left_out)
         values |= {unit: level.of(mean) for unit, mean in means.items() if unit not in reference.evidence.verdicts}
     return {unit: (value, value) for unit, value in values.items()}
 

@@ -213,7 +213,7 @@ def test_the_histogram_counts_dev_units(score):
     found = score_histogram(judged)
     scores, passes, _ = judged.columns(judged.dev)
     for which, name in ((True, "passes"), (False, "fails")):
-        values = [value for value, passed in zip(scores, passes, strict=True) if passed is which]
+        values = [value for value, passed in zip(scores, passes, strict=True) if passed == which]
         assert sum(found[name]) == len(values)
         edges = found["edges"]
         for count, low, high in zip(found[name][:-1], edges[:-2], edges[1:-1], strict=True):
