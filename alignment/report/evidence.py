@@ -221,10 +221,14 @@ class Evidence:
             return self
         return self.kept([not waits for waits in self.waiting])
 
+    def _alone(self) -> set[UnitKey]:
+        """Units of which nothing counts: of one label that settles nothing."""
+        return {unit for unit, why in self.unsettled.items() if why != "open"} if self.settled_only else set()
+
     def without_single(self) -> Self:
         """Without units of one label that settles nothing."""
-        alone = {unit for unit, why in self.unsettled.items() if why != "open"}
-        if not (self.settled_only and alone):
+        alone = self._alone()
+        if not alone:
             return self
         rest = {unit: why for unit, why in self.unsettled.items() if unit not in alone}
         return replace(self.kept([unit not in alone for unit in self.units]), unsettled=rest)
@@ -252,11 +256,8 @@ class Evidence:
         """Samples of the test half, and those with a unit that counts, or is open, and no side of the two."""
         if not self.criterion.passes:
             return set()
-        labelled = {
-            unit[0]
-            for unit in chain(different(self.units), self.verdicts)
-            if not self.settled_only or self.unsettled.get(unit) in (None, "open")
-        }
+        alone = self._alone()
+        labelled = {unit[0] for unit in chain(different(self.units), self.verdicts) if unit not in alone}
         tested = {sample for sample, is_dev in self.is_dev.items() if not is_dev}
         return tested | {sample for sample in labelled if not self.is_dev.get(sample, False)}
 
