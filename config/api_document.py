@@ -62,6 +62,7 @@ row), `current` and `yours` (both versions). Nothing of a refused request was st
 | 411 | `Content-Length` is missing |
 | 412 | somebody changed it since you looked |
 | 413 | too large |
+| 414 | the address, with its query, is longer than 4,094 bytes |
 | 422 | the input can't be taken as it is |
 | 428 | `If-Match` is missing |
 | 429 | too many wrong tokens came from this address; go on after `Retry-After` seconds. A valid token is always taken |

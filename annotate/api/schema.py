@@ -108,6 +108,7 @@ _ERRORS = {
     401: "Not logged in, or a token that is not valid.",
     403: "Your role or the token's scopes do not allow it, or the CSRF token is missing.",
     404: "Not there, or not for you.",
+    414: "The address, with its query, is longer than 4,094 bytes.",
     429: "Too many wrong tokens came from this address; go on after `Retry-After` seconds.",
 }
 _BODY_ERRORS = {

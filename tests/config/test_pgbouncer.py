@@ -203,7 +203,8 @@ def _uploaded(browser: httpx2.Client, project: str, content: bytes, name: str) -
 
 
 def test_more_imports_at_once_than_there_are_sessions(visit: Visit, world: World, pooler: PgBouncer) -> None:
-    """Each has the session of its lock, and waits for one to write: they give up, and nothing is lost."""
+    """Each has the session of its lock, and waits for one to write: they give up, or leave it to the importer, and
+    nothing is lost."""
     files = [FILE.replace(b'"r', f'"{number}-r'.encode()) for number in range(THREADS - 1)]
     browsers = [visit(world.alice) for _ in files]
     for browser in browsers:
@@ -211,10 +212,11 @@ def test_more_imports_at_once_than_there_are_sessions(visit: Visit, world: World
     starts = [_uploaded(*given, "a.jsonl") for given in zip(browsers, ["desk"] * len(files), files, strict=True)]
     with pooler.patience(1):
         replies = at_once(*(partial(browser.post, to) for to, browser in zip(starts, browsers, strict=True)))
-    assert {reply.status_code for reply in replies} <= {201, 503}
+    assert {reply.status_code for reply in replies} <= {201, 202, 503}
     again = visit(world.alice)
-    for start, reply in zip(starts, replies, strict=True):
-        assert again.post(start).status_code == (201 if reply.status_code == 503 else 409)
+    for start in starts:
+        # 409: it is done, also where the reply that said so found no session any more.
+        assert again.post(start).status_code in (201, 409)
     assert set(ImportJob.objects.values_list("status", flat=True)) == {"done"}
     assert world.project.samples.count() == len(files) * len(ROWS)
 
