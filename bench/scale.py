@@ -151,11 +151,13 @@ def measure(port: int, user: Any, project: Any, asked: Any) -> dict[str, tuple[s
     asking = Asking(port, session_of(user))
     client: Any = asking
 
+    kept_of: dict[str, set[tuple[str, str]]] = defaultdict(set)
+
     class Few(Crawl):
         """Of what a filter can be, the first values: 200 people are as slow as three."""
 
         def _asks_something_new(self, url: str) -> bool:
-            kept = self.asked_values[_route(url), frozenset()]
+            kept = kept_of[_route(url)]
             given = parse_qsl(urlsplit(url).query)
             new = [(name, value) for name, value in given if (name, value) not in kept]
             if given and all(sum(name == one for one, _ in kept) >= VALUES for name, _ in new):
