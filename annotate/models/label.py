@@ -71,7 +71,9 @@ class LabelEvent(models.Model):
     cant_tell = models.TextField(blank=True, db_default="")
     comment = models.TextField(blank=True)
     evidence = models.JSONField(default=list)
-    actor = models.ForeignKey("annotate.User", on_delete=models.PROTECT, related_name="+", null=True, blank=True)
+    actor = models.ForeignKey(
+        "annotate.User", on_delete=models.PROTECT, related_name="+", null=True, blank=True, db_index=False
+    )
     # Of a label carried over to a new version of its criterion: the label that it repeats. Its index has only those, so
     # it costs the labelling loop nothing.
     carried_from = models.ForeignKey(
@@ -87,6 +89,8 @@ class LabelEvent(models.Model):
         indexes = [
             # Reader: the trail, newest first (annotate.projects.trail_read).
             models.Index(fields=["-created_at", "-id"], name="label_event_by_time"),
+            # Reader: the trail of one person.
+            models.Index(fields=["actor", "-created_at"], name="label_event_by_actor"),
             # Reader: PostgreSQL, for each label that is deleted with its project.
             models.Index(fields=["carried_from"], condition=Q(carried_from__isnull=False), name="label_event_carried"),
         ]
@@ -213,7 +217,9 @@ class VerdictEvent(models.Model):
     confidence = models.FloatField(null=True, blank=True)
     reason = models.TextField(blank=True)
     # None: by rule. With a method that is a rule's: the reviewer who approved it.
-    actor = models.ForeignKey("annotate.User", on_delete=models.PROTECT, related_name="+", null=True, blank=True)
+    actor = models.ForeignKey(
+        "annotate.User", on_delete=models.PROTECT, related_name="+", null=True, blank=True, db_index=False
+    )
     created_at = models.DateTimeField(auto_now_add=True, db_default=Now())
 
     class Meta:
@@ -221,6 +227,10 @@ class VerdictEvent(models.Model):
             models.Index(fields=["verdict", "revision"], name="verdict_event_by_verdict"),
             # Reader: the trail, newest first (annotate.projects.trail_read).
             models.Index(fields=["-created_at", "-id"], name="verdict_event_by_time"),
+            # Reader: the trail of one person. Most are by rule, and cost it nothing.
+            models.Index(
+                fields=["actor", "-created_at"], condition=Q(actor__isnull=False), name="verdict_event_by_actor"
+            ),
         ]
 
     def __str__(self) -> str:

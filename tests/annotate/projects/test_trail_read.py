@@ -22,6 +22,7 @@ from annotate.projects.write import change_project, remove_member, set_member
 from annotate.tasks.label_changes import LabelInput
 from annotate.tasks.labelling import save_label, submit_task
 from tests.annotate.factories import TRISTATE, World, decide_unit, finish, make_sample, make_samples, say
+from tests.plans import plan_of, rows_read
 
 
 @pytest.fixture
@@ -310,6 +311,34 @@ def test_a_page_of_the_trail_costs_the_same_however_long_it_is(disputed: World) 
     for task in batch.tasks.all():
         finish(task)
     assert queries() == before
+
+
+def test_the_trail_of_one_person_is_read_without_all_that_was_ever_done(disputed: World) -> None:
+    """Neither what others did since, nor the rest of what they did."""
+    label = Label.objects.filter(rater__user=disputed.ann).earliest("pk")
+    verdict = Verdict.objects.get(unit="claim:0")
+    # Each did something each second of an hour, and rita came first.
+    given = {"label": label.pk, "verdict": verdict.pk, "rita": disputed.rita.pk, "ben": disputed.ben.pk}
+    who = "FROM generate_series(1, 7200) AS n CROSS JOIN LATERAL (SELECT CASE WHEN n <= 3600 THEN %(rita)s ELSE %(ben)s"
+    at = "END AS actor, now() - interval '1 day' + n * interval '1 s' AS at) AS one"
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "INSERT INTO annotate_labelevent (label_id, revision, comment, evidence, actor_id, idempotency_key,"
+            f" created_at) SELECT %(label)s, 1 + n, '', '[]', actor, gen_random_uuid(), at {who} {at}",
+            given,
+        )
+        cursor.execute(
+            "INSERT INTO annotate_verdictevent (verdict_id, revision, state, method, votes, reason, actor_id,"
+            f" created_at) SELECT %(verdict)s, 1 + n, 'settled', '', '[]', '', actor, at {who} {at}",
+            given,
+        )
+        cursor.execute("ANALYZE")
+    with CaptureQueriesContext(connection) as asked:
+        page = trail(project=disputed.project, reader=disputed.alice, asked=TrailFilter(person=disputed.rita))
+    assert len(page.rows) == 50
+    plan = plan_of(asked[0]["sql"])
+    for log in ("annotate_labelevent", "annotate_verdictevent"):
+        assert 0 < rows_read(plan, log) < 200, log
 
 
 def test_the_history_of_a_unit_is_told_from_the_beginning(disputed: World) -> None:

@@ -18,6 +18,7 @@ from annotate.verdicts.read import Queue
 from tests.annotate.factories import World, decide_unit, finish, make_sample, make_samples, make_world
 from tests.annotate.labels.test_consensus import imported
 from tests.annotate.verdicts.test_bulk_accept import queue
+from tests.plans import nodes, plan_of
 
 
 @pytest.fixture
@@ -255,12 +256,6 @@ def many(world: World, count: int) -> None:
         cursor.execute("ANALYZE")
 
 
-def nodes(plan: dict[str, Any], *, within: tuple[str, ...] = ()) -> list[dict[str, Any]]:
-    """within: only where such a relation to its parent leads, not what is looked up."""
-    children = [one for one in plan.get("Plans", []) if not within or one["Parent Relationship"] in within]
-    return [plan, *(node for child in children for node in nodes(child, within=within))]
-
-
 @pytest.mark.django_db(transaction=True)
 def test_a_long_queue_is_read_from_its_index() -> None:
     """The rows themselves are touched for what is shown only: not even once per unit that waits."""
@@ -280,9 +275,7 @@ def test_a_long_queue_is_read_from_its_index() -> None:
         with CaptureQueriesContext(connection) as asked:
             read()
         sql = next(query["sql"] for query in asked if "WITH waiting AS" in query["sql"])
-        with connection.cursor() as cursor:
-            cursor.execute("EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) " + sql)
-            plan = cursor.fetchone()[0][0]["Plan"]
+        plan = plan_of(sql)
         # What never ran is how units of earlier versions would be looked up; there are none here.
         ran = [node for node in nodes(plan) if node["Actual Loops"]]
         scans = [node for node in ran if node.get("Relation Name") == "annotate_verdict"]
@@ -310,8 +303,6 @@ def test_open_tasks_are_never_joined(world: World, state: str, name: str) -> Non
     """Where several conditions meet, PostgreSQL expects a handful of units, and would compare each with all tasks."""
     with CaptureQueriesContext(connection) as asked:
         Queue(world.project, reader=getattr(world, name), state=state).count()
-    with connection.cursor() as cursor:
-        cursor.execute("EXPLAIN (FORMAT JSON) " + asked[-1]["sql"])
-        plan = cursor.fetchone()[0][0]["Plan"]
+    plan = plan_of(asked[-1]["sql"], run=False)
     assert "annotate_task" in {node.get("Relation Name") for node in nodes(plan)}
     assert "annotate_task" not in {node.get("Relation Name") for node in nodes(plan, within=("Outer", "Inner"))}
