@@ -113,13 +113,14 @@ class GuidelinesView(ProjectAPIView):
         `labels` says to admins and reviewers how many labels were made under each.
         """
         may_count = may(self.role, "batches.read")
-        made = labels_by_version(self.project) if may_count else {}
-
-        def counted(version: GuidelineVersion) -> int | None:
-            return (made[version.number].labels if version.number in made else 0) if may_count else None
 
         def listed(versions: list[GuidelineVersion]) -> list[With]:
-            return [With(version, labels=counted(version), **_hidden(self)) for version in versions]
+            # All labels of the project are counted: not where there is no version to say it of.
+            made = labels_by_version(self.project) if versions and may_count else {}
+            return [
+                With(version, labels=made.get(version.number, 0) if may_count else None, **_hidden(self))
+                for version in versions
+            ]
 
         return Rows(guideline_versions(self.project).defer("text"), listed)
 

@@ -15,7 +15,7 @@ from django.utils.translation import gettext_lazy
 
 from annotate.core.errors import Refusal, Stale
 from annotate.core.line_diff import lines_between
-from annotate.labels.under_guidelines_read import Made, labels_by_version
+from annotate.labels.under_guidelines_read import labels_by_version
 from annotate.models import GuidelineVersion, Verdict
 from annotate.projects.guidelines import MAX_NOTE, MAX_TEXT, change_guidelines
 from annotate.projects.guidelines_read import (
@@ -57,13 +57,14 @@ class Row:
 
     version: GuidelineVersion
     lines: Sequence[Any]
-    made: Made | None
     is_current: bool
 
 
 @project_view("project", get="project.read")
 def guidelines(page: ProjectPage) -> HttpResponse:
-    counts = labels_by_version(page.project) if page.may("batches.read") else {}
+    may_count = page.may("batches.read")
+    comes_later = may_count and page.comes_later(page.project.samples.order_by("pk"))
+    counts = labels_by_version(page.project) if may_count and not comes_later else {}
     versions = list(versions_of(page.project))
     shown = page.rows(versions, VERSIONS_AT_ONCE)
     before = {version.number + 1: version.text for version in versions}
@@ -73,15 +74,16 @@ def guidelines(page: ProjectPage) -> HttpResponse:
             Row(
                 version,
                 folded(lines_between(before[version.number], version.text)) if version.number in before else [],
-                counts.get(version.number),
                 version == versions[0],
             )
             for version in shown
         ],
         "text": guidelines_html(page.project, page.project.guidelines),
+        "counts": [(version, counts.get(version.number, 0)) for version in shown],
         "unknown": counts.get(None),
         "may_change": page.may("guidelines.change"),
-        "may_count": page.may("batches.read"),
+        "may_count": may_count,
+        "later": f"{page.url('guidelines')}?figures=1&page={shown.number}" if comes_later else "",
         "named": may_know_authors(page.project, page.role),
         "may_adjudicate": page.may("adjudication.read"),
         "may_relabel": page.may("batches.change"),

@@ -130,7 +130,7 @@ def test_a_label_says_under_which_version_it_was_saved_last(world: World, task: 
     say(world.ann, task, "claim:0", "support", "no", seen=1, guideline_version=2)
     assert Label.objects.get(unit="claim:0").guideline_version == 2
     counted = labels_by_version(world.project)
-    assert {number: (made.labels, made.samples) for number, made in counted.items()} == {None: (1, 1), 2: (2, 1)}
+    assert counted == {None: 1, 2: 2}
 
 
 @pytest.mark.parametrize("number", [0, 2, -1, True, "1", 1.0, 2**31])
@@ -161,7 +161,7 @@ def test_a_label_that_is_carried_over_keeps_its_version(world: World, task: Task
     assert [(label.value, label.guideline_version) for label in carried] == [(4, 1), (5, None)]
     # It was made once.
     counted = labels_by_version(world.project)
-    assert (counted[1].labels, counted[2].labels) == (1, 2)
+    assert (counted[1], counted[2]) == (1, 2)
 
 
 def test_exports_say_the_version(world: World) -> None:

@@ -61,8 +61,8 @@ def test_how_many_labels_were_made_under_each(alice: User, project: Project, bat
         assert api.put(url, json.dumps(body), content_type="application/json", headers=headers).status_code == 200
     change_guidelines(actor=alice, project=project, text="Other.")
     text = words(as_user(alice))
-    assert "1 label made under it." in text
-    assert "No labels made under it yet." in text
+    assert "Version 1: 1 label made under it." in text
+    assert "Version 2: No labels made under it yet." in text
     assert "1 label has no known version" in text
 
 
