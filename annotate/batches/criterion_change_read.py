@@ -367,7 +367,7 @@ def versions_of(project: Project, key: str) -> list[Criterion]:
 
 def version_uses(versions: list[Criterion]) -> list[VersionUse]:
     counting = counting_labels().filter(criterion__in=versions)
-    labels = counts_by(counting, "criterion_id", labels=Count("pk", distinct=True))
+    labels = counts_by(counting, "criterion_id", labels=Count("pk"))
     carried = counts_by(
         counting.filter(events__carried_from__isnull=False), "criterion_id", carried=Count("pk", distinct=True)
     )

@@ -3,19 +3,20 @@ chosen, so that they stand for no other sample (decisions 4 and 29)."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from itertools import chain, count
+from itertools import count
+from typing import Any
 
-from django.db.models import Exists, F, Func, JSONField, Max, Min, OuterRef, Q, QuerySet, Value
-from django.db.models.functions import Collate
+from django.db.models import Exists, F, Func, JSONField, Min, OuterRef, Q, QuerySet, Value
 
 import alignment
+from annotate.batches.who_labelled_read import Labelled, Settling
+from annotate.core.rows import fetch_all
 from annotate.labels.anchored_read import Arm, arms
-from annotate.labels.read import counting_labels, is_carried, undecided_labels
-from annotate.labels.settled_read import HOLDING, STANDING, Standing
-from annotate.models import Batch, BatchSample, Criterion, DeclaredDraw, Sample, Task, User, Verdict
+from annotate.labels.read import counting_labels
+from annotate.models import Batch, BatchSample, Criterion, DeclaredDraw, Sample, Task, User
 from annotate.models.batch import (
     OPEN_TASK_STATUSES,
     RUNNING_BATCH_STATUSES,
@@ -25,14 +26,11 @@ from annotate.models.batch import (
     Purpose,
     TaskStatus,
 )
-from annotate.models.label import DECIDED_METHODS
 from annotate.samples.read import asked_by
 
 WAITING = (BatchStatus.DRAFT, *RUNNING_BATCH_STATUSES)
 # How a planned draw is stored: its samples are labelled in random order.
 _PLANNED = "list"
-# Of those who labelled a sample, the lowest and the highest key: the same where it was one person.
-_Raters = tuple[int, int]
 
 
 def unlabelled_samples(criterion: Criterion) -> QuerySet[Sample]:
@@ -115,122 +113,66 @@ class Drawn:
 
 def drawn_samples(criterion: Criterion, *, settled_only: bool = True) -> Drawn:
     """What stands here is all that a guarantee may rest on. settled_only: of figures in which a single label settles
-    nothing, and a second one that was chosen does (`_Settling`)."""
-    draw, declared = finished_draw(criterion), declared_draw(criterion)
-    settling = _Settling.of(criterion)
-    came_so: set[str] = set()
-    known: dict[str, tuple[float, int]] = {}
-    sources: list[tuple[alignment.report.DrawnBy, Collection[str]]] = []
+    nothing, and a second one that was chosen does (`Settling`)."""
+    drawn = _drawn(Labelled(criterion), settled_only=settled_only)
+    names = _names(drawn.chances.keys())
+    return Drawn({names[sample]: drawn.chances[sample] for sample in sorted(names, key=names.__getitem__)}, drawn.by)
 
-    def add(said: alignment.report.DrawnBy, chances: Mapping[str, tuple[float, int]], own: Sequence[Q]) -> None:
+
+@dataclass(frozen=True, slots=True)
+class _Drawn:
+    """The same by the sample's primary key, in no order."""
+
+    chances: Mapping[int, tuple[float, int]]
+    by: list[alignment.report.DrawnBy]
+
+
+def _drawn(labelled: Labelled, *, settled_only: bool) -> _Drawn:
+    criterion = labelled.criterion
+    draw, declared = finished_draw(criterion), declared_draw(criterion)
+    settling = Settling(labelled)
+    came_so: set[int] = set()
+    known: dict[int, tuple[float, int]] = {}
+    sources: list[tuple[alignment.report.DrawnBy, Collection[int]]] = []
+
+    def add(said: alignment.report.DrawnBy, chances: Mapping[int, tuple[float, int]], own: Sequence[Q]) -> None:
         known.update(chances)
-        raters = _own_raters(criterion, own)
-        picked = settling.one_by_one(raters, chances) & settling.settled if settled_only else set()
+        raters = labelled.own_raters(own)
+        picked = settling.picked(raters, chances) if settled_only else set()
         came_so.update((raters.keys() & chances.keys()) - picked)
         sources.append((said, chances))
 
     if draw is not None:
         asking = asked_by(Sample.objects.filter(project_id=criterion.project_id), criterion)
         rows = BatchSample.objects.filter(batch=draw, probability__isnull=False, sample__in=asking)
-        before = _before(draw)
-        earlier = set(_raters(draw.criteria.get(key=criterion.key), before))
+        before, in_draw = _before(draw), Q(task__batch=draw)
+        earlier = set(labelled.raters(before, draw.criteria.get(key=criterion.key)))
         if settled_only:
-            earlier -= settling.one_by_one(_own_raters(criterion, before), earlier)
+            earlier -= settling.one_by_one(labelled.own_raters(before), earlier)
         drawn = {
-            name: (probability, stratum)
-            for name, probability, stratum in rows.values_list("sample__external_id", "probability", "stratum")
-            if name not in earlier and probability is not None and stratum is not None
+            sample: (probability, stratum)
+            for sample, probability, stratum in rows.values_list("sample", "probability", "stratum")
+            if sample not in earlier and probability is not None and stratum is not None
         }
         how = "planned" if draw.selection["method"] == _PLANNED else draw.selection["method"]
-        add(_said(how, draw.created_by, draw.created_at, draw.number), drawn, [Q(task__batch=draw)])
+        add(_said(how, draw.created_by, draw.created_at, draw.number), drawn, [in_draw])
         said = _said("before", draw.created_by, draw.created_at, draw.number)
-        add(said, dict.fromkeys(earlier, (1.0, 0)), [*before, Q(task__batch=draw)])
+        add(said, dict.fromkeys(earlier, (1.0, 0)), [*before, in_draw])
     if declared is not None:
-        covered = chances_declared(declared, elsewhere(criterion, declared.declared_at), since=draw)
-        new = {name: probability for name, probability in covered.items() if name not in known}
+        covered = _declared_by_sample(declared, elsewhere(criterion, declared.declared_at), since=draw)
+        new = {sample: probability for sample, probability in covered.items() if sample not in known}
         said = _said(f"declared_{declared.how}", declared.declared_by, declared.declared_at, None)
         strata = _in_strata(new, after=max((stratum for _, stratum in known.values()), default=0))
         add(said, strata, [Q(task__isnull=True, updated_at__lte=declared.declared_at)])
     known = _where_withheld(known, arms(criterion))
-    chances = {name: known[name] for name in sorted(known) if name in came_so or name not in settling.people}
-    counted = [(said, len(came_so & chances.keys() & set(names))) for said, names in sources]
-    return Drawn(chances, [said._replace(samples=samples) for said, samples in counted if samples])
+    chances = {sample: chance for sample, chance in known.items() if sample in came_so or sample not in labelled.people}
+    counted = [(said, len(came_so & chances.keys() & set(samples))) for said, samples in sources]
+    return _Drawn(chances, [said._replace(samples=samples) for said, samples in counted if samples])
 
 
-@dataclass(frozen=True, slots=True)
-class _Settling:
-    """people: of each labelled sample those who labelled it. settled: samples of which something is settled; single: of
-    which something rests on one label that settles nothing."""
-
-    people: Mapping[str, _Raters]
-    settled: set[str]
-    single: set[str]
-
-    @classmethod
-    def of(cls, criterion: Criterion) -> _Settling:
-        verdicts = Verdict.objects.filter(criterion=criterion).alias(standing=STANDING).order_by()
-        names = verdicts.values_list("sample__external_id", flat=True).distinct()
-        people = _raters(criterion, [Q()])
-        several = {name for name, (lowest, highest) in people.items() if lowest != highest}
-        settled = several | set(names.filter(standing__in=HOLDING))
-        return cls(people, settled, set(names.filter(standing=Standing.SINGLE)) | people.keys() - settled)
-
-    def one_by_one(self, own: Mapping[str, _Raters], names: Collection[str]) -> set[str]:
-        """Of these samples those that one person labelled as they came, where some of them wait for a second label or a
-        reviewer: which ones get that is chosen. Where none waits there was nothing to choose."""
-        alone = {name for name in names if name in own and own[name][0] == own[name][1]}
-        return alone if alone & self.single else set()
-
-
-def _raters(criterion: Criterion, any_of: Sequence[Q]) -> dict[str, _Raters]:
-    """Of each sample with a label that counts and is one of these, those who gave them; one statement each, which
-    PostgreSQL joins at once."""
-    labels = counting_labels().filter(criterion=criterion).order_by()
-    found: dict[str, _Raters] = {}
-    for one in any_of:
-        rows = labels.filter(one).values_list("sample__external_id").annotate(Min("rater"), Max("rater"))
-        _add(found, ((name, (lowest, highest)) for name, lowest, highest in rows.iterator(chunk_size=20_000)))
-    return found
-
-
-def _add(found: dict[str, _Raters], more: Iterable[tuple[str, _Raters]]) -> None:
-    for name, raters in more:
-        before = found.get(name, raters)
-        found[name] = (min(before[0], raters[0]), max(before[1], raters[1]))
-
-
-def _own_raters(criterion: Criterion, own: Sequence[Q]) -> dict[str, _Raters]:
-    """The same, of these on this version; and of labels that were carried over from one of these on an earlier version,
-    or given anew: they came as the ones before.
-
-    All of those or none: where a change touched some values only, those of the others are left until each sample that
-    lost its label was answered again, skipped in that batch or decided by a reviewer.
-    """
-    if criterion.version == 1:
-        return _raters(criterion, own)
-    renewed = Q(task__batch__relabels__isnull=False)
-    here = _raters(criterion, [one & ~Q(is_carried()) & ~renewed for one in own])
-    earlier = Criterion.objects.filter(project=criterion.project_id, key=criterion.key, version__lt=criterion.version)
-    before: dict[str, _Raters] = {}
-    for one in earlier:
-        _add(before, _raters(one, own).items())
-    since = _raters(criterion, [Q(is_carried()), renewed]).keys()
-    if before.keys() <= since | _given_up(criterion):
-        _add(here, ((name, before[name]) for name in before.keys() & since))
-    return here
-
-
-def _given_up(criterion: Criterion) -> set[str]:
-    """Samples without a label that counts which somebody was asked to label anew, and could not; or a reviewer did."""
-    renewing = Task.objects.filter(
-        batch__project=criterion.project_id,
-        batch__relabels__key=criterion.key,
-        batch__relabels__version__lt=criterion.version,
-    )
-    undecided = undecided_labels().filter(criterion=criterion)
-    decided = Verdict.objects.filter(criterion=criterion, method__in=DECIDED_METHODS)
-    rows = (renewing.filter(status=TaskStatus.SKIPPED), undecided, decided)
-    return set(chain.from_iterable(one.values_list("sample__external_id", flat=True) for one in rows))
+def _names(samples: Collection[int]) -> dict[int, str]:
+    """The samples' own ids."""
+    return dict(fetch_all("SELECT id, external_id FROM annotate_sample WHERE id = ANY(%s)", [list(samples)]))
 
 
 def _before(draw: Batch) -> list[Q]:
@@ -245,26 +187,26 @@ def _said(how: str, by: User | None, at: datetime, batch: int | None) -> alignme
     return alignment.report.DrawnBy(how, 0, "" if by is None else by.name, at.astimezone(UTC).date().isoformat(), batch)
 
 
-def _where_withheld(known: Mapping[str, tuple[float, int]], arms: Mapping[str, Arm]) -> dict[str, tuple[float, int]]:
+def _where_withheld(known: Mapping[int, tuple[float, int]], arms: Mapping[int, Arm]) -> dict[int, tuple[float, int]]:
     """Without samples that were labelled with a judge's proposals: those from which these were withheld stand for them
     too."""
-    found: dict[str, tuple[float, int]] = {}
+    found: dict[int, tuple[float, int]] = {}
     strata: dict[tuple[int, float], int] = {}
     last = max((stratum for _, stratum in known.values()), default=0)
-    for name, (probability, stratum) in known.items():
-        arm = arms.get(name)
+    for sample, (probability, stratum) in known.items():
+        arm = arms.get(sample)
         if arm is None:
-            found[name] = probability, stratum
+            found[sample] = probability, stratum
         elif not arm.shown:
             own = strata.setdefault((stratum, arm.withheld_chance), last + len(strata) + 1)
-            found[name] = probability * arm.withheld_chance, own
+            found[sample] = probability * arm.withheld_chance, own
     return found
 
 
-def _in_strata(chances: Mapping[str, float], *, after: int) -> dict[str, tuple[float, int]]:
+def _in_strata(chances: Mapping[int, float], *, after: int) -> dict[int, tuple[float, int]]:
     """A stratum has one chance."""
     numbers = dict(zip(sorted(set(chances.values())), count(after + 1), strict=False))
-    return {name: (probability, numbers[probability]) for name, probability in chances.items()}
+    return {sample: (probability, numbers[probability]) for sample, probability in chances.items()}
 
 
 def declared_draw(criterion: Criterion) -> DeclaredDraw | None:
@@ -285,26 +227,32 @@ def elsewhere(criterion: Criterion, until: datetime | None = None) -> QuerySet[S
     return Sample.objects.filter(Exists(labels), project=criterion.project_id)
 
 
-def chances_declared(
+def chances_declared(declared: DeclaredDraw, samples: QuerySet[Sample]) -> dict[str, float]:
+    """By the sample's own id its chance, in order; a sample without one in its column is left out."""
+    chances = _declared_by_sample(declared, samples)
+    names = _names(chances.keys())
+    return {names[sample]: chances[sample] for sample in sorted(names, key=names.__getitem__)}
+
+
+def _declared_by_sample(
     declared: DeclaredDraw, samples: QuerySet[Sample], *, since: Batch | None = None
-) -> dict[str, float]:
-    """By the sample's own id its chance, in order; a sample without one in its column is left out. since: only of
-    samples that came after this batch was drawn, which stands for those that were there."""
+) -> dict[int, float]:
+    """The same by its primary key. since: only of samples that came after this batch was drawn, which stands for those
+    that were there."""
     if since is not None:
         samples = samples.filter(created_at__gt=since.created_at)
-    samples = samples.order_by(Collate("external_id", "C"))
     if declared.how == HowDeclared.COLUMN:
-        read = ((name, chance_in(value)) for name, value in in_column(samples, declared.column))
-        return {name: chance for name, chance in read if chance is not None}
+        read = ((sample, chance_in(value)) for sample, value in in_column(samples, declared.column, by="pk"))
+        return {sample: chance for sample, chance in read if chance is not None}
     one = 1.0 if declared.population is None else declared.labelled / declared.population
-    return dict.fromkeys(samples.values_list("external_id", flat=True), one)
+    return dict.fromkeys(samples.values_list("pk", flat=True), one)
 
 
-def in_column(samples: QuerySet[Sample], column: str) -> Iterator[tuple[str, object]]:
+def in_column(samples: QuerySet[Sample], column: str, *, by: str = "external_id") -> Iterator[tuple[Any, object]]:
     """Each sample's own id with what its metadata say under this key. By hand: Django would take a key such as "7" for
     a place in a list."""
     said = Func(F("metadata"), Value(column), function="jsonb_extract_path", output_field=JSONField())
-    return samples.annotate(said=said).values_list("external_id", "said").iterator()
+    return samples.annotate(said=said).values_list(by, "said").iterator()
 
 
 def chance_in(value: object) -> float | None:
@@ -332,13 +280,14 @@ class HowLabelled:
 
 
 def how_labelled(criterion: Criterion) -> HowLabelled:
-    drawn, declared = drawn_samples(criterion), declared_draw(criterion)
-    proposed = {name for name, arm in arms(criterion).items() if arm.shown}
-    labelled = _raters(criterion, [Q()]).keys() - proposed
+    people = Labelled(criterion)
+    drawn, declared = _drawn(people, settled_only=True), declared_draw(criterion)
+    proposed = {sample for sample, arm in arms(criterion).items() if arm.shown}
+    labelled = people.people.keys() - proposed
     chosen = labelled - drawn.chances.keys()
-    made = set(elsewhere(criterion).values_list("external_id", flat=True))
+    made = set(elsewhere(criterion).values_list("pk", flat=True))
     if declared is not None:
-        made -= set(elsewhere(criterion, declared.declared_at).values_list("external_id", flat=True))
+        made -= set(elsewhere(criterion, declared.declared_at).values_list("pk", flat=True))
     latest, finished = draws_of(criterion).exclude(status=BatchStatus.DRAFT).first(), finished_draw(criterion)
     is_unfinished = latest is not None and (finished is None or latest.number > finished.number)
     return HowLabelled(

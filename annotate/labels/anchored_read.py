@@ -67,11 +67,11 @@ class Arm:
     withheld_chance: float
 
 
-def arms(criterion: Criterion) -> dict[str, Arm]:
-    """By the sample's own id."""
-    found: dict[str, Arm] = {}
-    rows = _begun_on(criterion).values_list("sample__external_id", "shown", "withheld_chance")
-    for name, shown, chance in rows:
-        before = found.get(name, Arm(shown=False, withheld_chance=1.0))
-        found[name] = Arm(before.shown or shown, before.withheld_chance * chance)
+def arms(criterion: Criterion) -> dict[int, Arm]:
+    """By the sample's primary key."""
+    found: dict[int, Arm] = {}
+    rows = _begun_on(criterion).values_list("sample", "shown", "withheld_chance")
+    for sample, shown, chance in rows:
+        before = found.get(sample, Arm(shown=False, withheld_chance=1.0))
+        found[sample] = Arm(before.shown or shown, before.withheld_chance * chance)
     return found

@@ -47,13 +47,15 @@ def labels(page: ProjectPage, key: str) -> HttpResponse:
             declare_draw(criterion=criterion, actor=page.user, **form.cleaned_data)
             messages.success(page.request, _("Saved. Reports, looks and certificates name who said so."))
             return page.redirect("report-labels", key)
-    found = how_labelled(criterion)
+    later = page.comes_later(page.project.samples.order_by("pk"))
+    found = None if later else how_labelled(criterion)
     return page.render(
         "reports/how_labelled.html",
         {
             "criterion": criterion,
+            "later": later,
             "found": found,
-            "rows": [drawn_by_in_words(row._asdict()) for row in found.by],
+            "rows": [drawn_by_in_words(row._asdict()) for row in found.by] if found else [],
             "form": form if page.may("project.change") and elsewhere(criterion).exists() else None,
         },
         status=status_of(form),

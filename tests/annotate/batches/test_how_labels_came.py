@@ -8,6 +8,8 @@ from typing import Any
 import pytest
 from django.apps import apps
 from django.core.management import CommandError, call_command
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from alignment.report import DrawnBy
@@ -118,6 +120,18 @@ def test_what_was_labelled_before_a_random_batch_stands_for_itself(world: World,
     found = drawn_samples(grade)
     assert found.chances == {name: (1.0, 0) if name in before else (0.5, 1) for name in sorted(before | drawn)}
     assert [(row.how, row.samples) for row in found.by] == [("random", len(drawn - before)), ("before", 4)]
+
+
+def test_no_labels_are_gone_over_twice(world: World, grade: Criterion) -> None:
+    """Each time goes over all labels of the criterion: ten million take seconds."""
+    label(batch(world, {"method": "list", "samples": ["s1", "s2", "s3"]}))
+    label(batch(world, {"method": "random", "n": 5, "seed": 3}))
+    with CaptureQueriesContext(connection) as asked:
+        assert how_labelled(grade).known
+    of_labels = [query["sql"] for query in asked if 'FROM "annotate_label"' in query["sql"]]
+    over_all = [sql for sql in of_labels if "GROUP BY" in sql]
+    assert 0 < len(set(over_all)) == len(over_all)
+    assert not [sql for sql in over_all if "external_id" in sql], "names are as long as they like"
 
 
 def test_what_was_chosen_later_is_in_no_guarantee(world: World, grade: Criterion) -> None:

@@ -16,6 +16,7 @@ PARTS = {
     "batches/1/": "batch-figures",
     "export/": "truth-counts",
     "guidelines/": "label-counts",
+    "reports/support/labels/": "how-labelled",
     "systems/": "unlinked",
 }
 
