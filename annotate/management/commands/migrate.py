@@ -43,9 +43,9 @@ def _spelled(migration: tuple[str, str]) -> str:
 
 def render_alone(state: ProjectState, app_label: str, model_name: str, delay: bool = False) -> None:
     """In place of `ProjectState.reload_model`, which makes anew what is related to the model as well, and here that is
-    most of what there is. Where Django says that those may wait (`delay`), and where nothing can refer to the model yet,
-    since it is new, they do: statements on tables need none of them, and before a function runs (`RunPython`) Django
-    makes all anew."""
+    most of what there is. Where Django says that those may wait (`delay`), and where nothing can refer to the model
+    yet, since it is new, they do: statements on tables need none of them, and before a function runs (`RunPython`)
+    Django makes all anew."""
     if "apps" not in state.__dict__:  # it would be made by looking
         return
     if not delay and model_name in state.apps.all_models[app_label]:
@@ -58,4 +58,4 @@ def render_alone(state: ProjectState, app_label: str, model_name: str, delay: bo
 
 
 _render_with_related = ProjectState.reload_model
-ProjectState.reload_model = render_alone  # type: ignore[method-assign]
+ProjectState.reload_model = render_alone  # type: ignore[assignment, method-assign]
