@@ -84,6 +84,11 @@ def _unrepaired(module_transaction: None) -> Both:
     for user in User.objects.all():
         get_token_model().objects.create(user)
     get_token_model().objects.update(expiry=timezone.now() - timedelta(days=1))
+    # Once: in each transaction anew, it had PostgreSQL forget what it knows of all tables each time.
+    with connection.cursor() as cursor:
+        cursor.execute(f"GRANT SELECT ON ALL TABLES IN SCHEMA public TO {ONLY_READS}")
+        cursor.execute(f"GRANT INSERT, UPDATE, DELETE ON django_session, annotate_attempts TO {ONLY_READS}")
+        cursor.execute(f"GRANT UPDATE (last_used) ON annotate_apitoken TO {ONLY_READS}")
     return both
 
 
@@ -108,9 +113,6 @@ Committing = Callable[..., AbstractContextManager[list[Any]]]
 def only_reading() -> Iterator[None]:
     """As a role that may read everything, and write what the module's docstring names."""
     with taken_back(), connection.cursor() as cursor:
-        cursor.execute(f"GRANT SELECT ON ALL TABLES IN SCHEMA public TO {ONLY_READS}")
-        cursor.execute(f"GRANT INSERT, UPDATE, DELETE ON django_session, annotate_attempts TO {ONLY_READS}")
-        cursor.execute(f"GRANT UPDATE (last_used) ON annotate_apitoken TO {ONLY_READS}")
         cursor.execute(f"SET LOCAL ROLE {ONLY_READS}")
         yield
 
