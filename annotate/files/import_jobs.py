@@ -130,8 +130,11 @@ def import_file(
 
 
 def preview(job: ImportJob, mapping: Mapping[str, str] | None = None) -> engine.Preview:
-    """The first rows and what their columns would become. Raises Conflict when the file is no longer kept."""
+    """The first rows and what their columns would become. Raises Conflict when the file is no longer kept, or is still
+    in the parts in which it came."""
     _require_file(job)
+    if not job.stored_as:
+        raise Conflict("not_joined", _("The parts of this file are being put together. Try again in a moment."))
     chosen = job.mapping if mapping is None else check_mapping(job.project, job.kind, mapping)
     # Of Parquet, what says where its rows are stands at its end.
     beginning = None if holds_parquet(job) else engine.PREVIEW_READS_BYTES

@@ -7,7 +7,12 @@ client over httpx2, of the parts that Authlib makes it of.
 
 from __future__ import annotations
 
+import math
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import cache
+from threading import BoundedSemaphore
 from typing import Any
 
 from authlib.common.errors import AuthlibBaseError
@@ -22,17 +27,47 @@ from authlib.integrations.base_client import (
 from authlib.integrations.httpx_client import OAuth2Client
 from django.conf import settings
 from django.http import HttpRequest
-from httpx2 import HTTPError
+from httpx2 import HTTPError, TimeoutException
 from joserfc.errors import JoseError
 
 # What a provider that is away, or says what can't be read, raises; and what a reply that can't be believed does.
 FAILURES = (AuthlibBaseError, JoseError, HTTPError, KeyError, RuntimeError, TypeError, ValueError)
-# A provider that doesn't answer must not hold up a web thread.
-_PATIENCE_SECONDS = 10
+# A provider that doesn't answer must not hold up the threads of web: anybody can have it asked. A third one waits for
+# one of two, for a moment; and it is left alone for a while.
+_PATIENCE_SECONDS = 3
+_AT_ONCE, _WAIT_SECONDS = 2, 1
+_LEFT_ALONE_SECONDS = 5
+
+
+class AwayError(RuntimeError):
+    """It did not answer just now, or others are asking it and get no answer."""
 
 
 class Provider(OAuth2Mixin, OpenIDMixin, BaseApp):
     client_cls = OAuth2Client
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self._slots = BoundedSemaphore(_AT_ONCE)
+        self._away_until = -math.inf
+
+    @contextmanager
+    def asking(self) -> Iterator[Provider]:
+        """Around whatever may send it a request. Raises AwayError."""
+        if not self._slots.acquire(timeout=0 if self._is_away() else _WAIT_SECONDS):
+            raise AwayError
+        try:
+            if self._is_away():
+                raise AwayError
+            yield self
+        except TimeoutException:
+            self._away_until = time.monotonic() + _LEFT_ALONE_SECONDS
+            raise
+        finally:
+            self._slots.release()
+
+    def _is_away(self) -> bool:
+        return time.monotonic() < self._away_until
 
     def address_for(self, request: HttpRequest, back: str) -> str:
         """Where the person is sent. The session keeps what the reply has to match."""

@@ -97,7 +97,8 @@ def _asking(ask: Callable[[Provider], T]) -> T:
     from frontend.account.provider import FAILURES, provider
 
     try:
-        return ask(provider(settings.OIDC_ISSUER, settings.OIDC_CLIENT_ID, settings.OIDC_CLIENT_SECRET))
+        with provider(settings.OIDC_ISSUER, settings.OIDC_CLIENT_ID, settings.OIDC_CLIENT_SECRET).asking() as asked:
+            return ask(asked)
     except FAILURES as error:
         _log.warning("Signing in by %s failed: %r", settings.OIDC_ISSUER, error)
         said = _("Signing in with %(provider)s didn’t work. Try again.") % {"provider": settings.OIDC_NAME}

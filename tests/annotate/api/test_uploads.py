@@ -207,6 +207,16 @@ def test_a_file_with_a_part_missing_is_not_imported(world: World) -> None:
     assert "Start again" not in page
 
 
+def test_there_is_no_preview_before_the_parts_are_one_file(world: World) -> None:
+    client, where = as_user(world.alice), begun(world)
+    assert send(client, where, FILE, 0).status_code == 204
+    job = job_at(where)
+    assert not job.stored_as
+    reply = client.post(f"/api/projects/desk/imports/{job.pk}/preview/", {}, content_type="application/json")
+    assert (reply.status_code, code(reply)) == (409, "not_joined")
+    assert client.get(f"/p/desk/import/{job.pk}/").status_code == 200
+
+
 def test_it_is_no_upload_of_another_project_or_person(world: World) -> None:
     where = begun(world)
     elsewhere = where.replace("/desk/", f"/{world.other.slug}/")

@@ -5,8 +5,11 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
+import socket
 import ssl
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
@@ -21,6 +24,7 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 from cryptography.x509.oid import NameOID
+from django.db import connections
 from django.test import Client
 
 from annotate.models import User
@@ -130,6 +134,31 @@ def test_a_provider_that_is_away(provider: Provider, settings: Any) -> None:
     settings.OIDC_ISSUER = "http://localhost:1"
     browser = Client()
     assert "didn’t work" in refused(browser.get("/login/provider/", {"next": "/p/help/"}), browser)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_one_that_never_answers_is_left_to_others_threads(provider: Provider, settings: Any) -> None:
+    """Two threads wait for it, and nobody else; then nobody does, for a while."""
+    with socket.create_server(("localhost", 0)) as mute, ThreadPoolExecutor(8) as pool:
+        settings.OIDC_ISSUER = f"http://localhost:{mute.getsockname()[1]}"
+        replies = [pool.submit(refused_at_once) for _ in range(8)]
+        assert all("didn’t work" in reply.result() for reply in replies)
+        assert "didn’t work" in refused_at_once()
+        mute.settimeout(0)
+        asked = []
+        with suppress(BlockingIOError):
+            while True:
+                asked.append(mute.accept()[0])
+        for one in asked:
+            one.close()
+    assert 1 <= len(asked) <= 2
+
+
+def refused_at_once() -> str:
+    try:
+        return refused((browser := Client()).get("/login/provider/"), browser)
+    finally:
+        connections.close_all()
 
 
 @pytest.fixture
