@@ -86,6 +86,8 @@ def after_password(request: HttpRequest, user: User, to: str) -> HttpResponse:
     if second_factor_of(user) is None and not is_required_of(user):
         return _let_in(request, user, to)
     request.session.cycle_key()
+    # Of who was here before in this browser, and saw it.
+    request.session.pop(_SECRET, None)
     request.session[_PENDING] = {
         "user": user.pk,
         "password": user.get_session_auth_hash(),
@@ -125,8 +127,11 @@ def code(request: HttpRequest) -> HttpResponse:
     user, to = pending
     sent = request.POST if request.method == "POST" else None
     if second_factor_of(user) is None:
-        if sent is None:
-            request.session.setdefault(_SECRET, new_secret())
+        if not is_required_of(user):  # turned off meanwhile: the password is enough
+            return redirect("login")
+        if _SECRET not in request.session:
+            # No app was told one, so nothing that is sent can be its code.
+            request.session[_SECRET], sent = new_secret(), None
         made, first = _turned_on(request, user, sent)
         if made is None:
             return _show_app(request, user, first)

@@ -342,3 +342,46 @@ def test_who_signs_up_as_an_admin_sets_it_up(for_admins: None, alice: User, proj
     secret = browser.get("/login/code/").context["secret"].replace(" ", "")
     assert give_code(browser, app_of(secret)).context["to"] == "/p/help/"
     assert who(browser) == "new"
+
+
+def test_a_code_that_is_sent_before_the_page_was_seen_shows_the_page(
+    for_admins: None, alice: User, project: Project
+) -> None:
+    browser = Client()
+    give_password(browser, "alice")
+    reply = give_code(browser, "123456")
+    assert (reply.status_code, who(browser)) == (200, "")
+    assert browser.get("/login/code/").context["secret"] == reply.context["secret"]
+    assert give_code(browser, app_of(reply.context["secret"].replace(" ", ""))).status_code == 201
+
+
+@pytest.mark.parametrize("method", ["get", "post"])
+def test_turned_off_while_somebody_is_asked_for_a_code(key: tuple[str, list[str]], method: str) -> None:
+    browser = Client()
+    give_password(browser)
+    call_command("turn_off_second_factor", "ben")
+    assert getattr(browser, method)("/login/code/", {"code": app_of(key[0])}).url == "/login/"
+    assert who(browser) == ""
+    assert give_password(browser).url == "/"
+
+
+def test_turned_off_while_an_admin_is_asked_for_a_code(for_admins: None, ben: User, key: tuple[str, list[str]]) -> None:
+    User.objects.filter(pk=ben.pk).update(is_superuser=True)
+    browser = Client()
+    give_password(browser)
+    call_command("turn_off_second_factor", "ben")
+    reply = give_code(browser, app_of(key[0]))
+    assert (reply.status_code, who(browser)) == (200, "")
+    assert "admins must have two-factor" in reply.content.decode()
+
+
+def test_nobody_is_given_the_key_that_another_person_saw(
+    for_admins: None, alice: User, ben: User, project: Project
+) -> None:
+    User.objects.filter(pk=ben.pk).update(is_superuser=True)
+    browser = Client()
+    seen = []
+    for name in ("ben", "alice"):
+        give_password(browser, name)
+        seen.append(browser.get("/login/code/").context["secret"])
+    assert seen[0] != seen[1]
