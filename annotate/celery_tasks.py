@@ -15,7 +15,7 @@ from annotate.core import jobs
 from annotate.files import releases, retention
 from annotate.members import mail_resets
 from annotate.projects import deletion
-from annotate.tasks.mail import send_batch_opened, send_task_returned
+from annotate.tasks.mail import send_address_changed, send_batch_opened, send_task_returned
 
 # Seconds until a mail that couldn't be sent is tried again; less than the broker's visibility timeout.
 _MAIL_RETRIES = (60, 300, 600, 600)
@@ -70,6 +70,12 @@ def mail_task_returned(self: Any, task_id: int) -> None:
 @shared_task(name="annotate.tasks.mail_password_reset", bind=True, max_retries=len(_MAIL_RETRIES))
 def mail_password_reset(self: Any, email: str) -> None:
     if not mail_resets.mail_resets(email):
+        _try_again(self)
+
+
+@shared_task(name="annotate.tasks.mail_address_changed", bind=True, max_retries=len(_MAIL_RETRIES))
+def mail_address_changed(self: Any, user_id: int, before: str) -> None:
+    if not send_address_changed(user_id, before):
         _try_again(self)
 
 

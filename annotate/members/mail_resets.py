@@ -21,6 +21,7 @@ from annotate.core.background import hand_over
 from annotate.core.errors import Conflict, Unavailable
 from annotate.core.permissions import with_own_password
 from annotate.core.trail import note
+from annotate.members.addresses import mark_confirmed
 from annotate.models import User
 from annotate.tasks.mail import send_confirmation, send_password_reset
 
@@ -60,10 +61,7 @@ def find_confirmation(token: str) -> User:
 def confirm(*, token: str) -> User:
     """Repeating it changes nothing. Raises Http404."""
     user = find_confirmation(token)
-    mine = User.objects.filter(pk=user.pk, email=user.email).exclude(confirmed_email=user.email)
-    with transaction.atomic():
-        if mine.update(confirmed_email=user.email):
-            note(actor=user, action="account.email_confirmed", subject=user.username)
+    mark_confirmed(user=user)
     return user
 
 
@@ -90,7 +88,7 @@ def mail_resets(email: str) -> bool:
 def find_reset_by_mail(token: str) -> User:
     """Raises Http404, always in the same words, for a link that can't be used."""
     user = _whose(token, _RESETS)
-    if user.confirmed_email != user.email or not _resettable([user]):
+    if not user.has_confirmed_email or not _resettable([user]):
         raise _gone()
     return user
 

@@ -21,9 +21,11 @@ from annotate.core.advisory import one_sign_in_at_a_time
 from annotate.core.errors import Refusal
 from annotate.core.texts import is_storable
 from annotate.core.trail import note
+from annotate.members.addresses import mark_confirmed
 from annotate.members.write import deactivate_member, reactivate_member
 from annotate.models import Identity, Membership, Project, User
 from annotate.models.project import Role
+from annotate.projects.second_factor import second_factor_of
 from annotate.projects.write import set_member
 
 _log = logging.getLogger(__name__)
@@ -63,6 +65,8 @@ def sign_in(claims: Mapping[str, Any], *, may_create: bool) -> User:
         identity = known.first() or _identity_of(visitor, may_create)
         if not identity.user.is_active:
             raise _deactivated()
+        if visitor.is_verified and visitor.email.lower() == identity.user.email.lower():
+            mark_confirmed(user=identity.user, by=visitor.issuer)
         if visitor.groups is None:
             _log.warning(
                 "%s named no groups of account %s, only where to ask for them (_claim_names): its roles stay",
@@ -89,7 +93,7 @@ def _visitor(claims: Mapping[str, Any]) -> _Visitor:
         issuer=settings.OIDC_ISSUER,
         subject=subject,
         email=email,
-        is_verified=claims.get("email_verified") is True,
+        is_verified=bool(email) and claims.get("email_verified") is True,
         username=_text(claims, "preferred_username", 255) or email.partition("@")[0],
         name=_text(claims, "name", 150),
         groups=_groups(claims),
@@ -127,11 +131,12 @@ def _identity_of(visitor: _Visitor, may_create: bool) -> Identity:
 
 
 def _join(visitor: _Visitor, same: list[User]) -> Identity:
-    """Nobody has checked that the address was the account owner's: who wrote somebody else's into an account of their
-    own would get in with its password, and the roles to come. So password, sessions and tokens end."""
-    user = same[0]
+    """Of several accounts the one that confirmed the address. Else nobody has checked that it was the account owner's:
+    who wrote somebody else's into an account of their own would get in with its password, and the roles to come. So
+    password, sessions and tokens end."""
+    user, *others = [one for one in same if one.has_confirmed_email] or same
     identity = Identity.objects.filter(user=user).first() or Identity(user=user)
-    is_taken = len(same) > 1 or identity.issuer == visitor.issuer
+    is_taken = bool(others) or identity.issuer == visitor.issuer or not _may_be_joined(user)
     if is_taken or not visitor.is_verified or not settings.OIDC_JOIN_BY_EMAIL:
         raise NotLetIn(
             "email_taken", _("Another account here has your email address. Ask the person who runs this server.")
@@ -143,6 +148,14 @@ def _join(visitor: _Visitor, same: list[User]) -> Identity:
     return identity
 
 
+def _may_be_joined(user: User) -> bool:
+    """An address alone is no way to all projects, nor past a second factor. Of an account without a password it may
+    have been written by whoever found its screen open, unless it was confirmed."""
+    if user.is_superuser or second_factor_of(user) is not None:
+        return False
+    return user.has_usable_password() or user.has_confirmed_email
+
+
 def _new_account(visitor: _Visitor) -> User:
     """The name is never a reason to take an account for the visitor's: one that is taken gets a number."""
     plain = unicodedata.normalize("NFKC", visitor.username)
@@ -152,6 +165,7 @@ def _new_account(visitor: _Visitor) -> User:
             username=wanted if number == 1 else f"{wanted}-{number}",
             display_name=visitor.name,
             email=visitor.email if visitor.is_verified else "",
+            confirmed_email=visitor.email if visitor.is_verified else "",
         )
         user.set_unusable_password()
         if user.has_former_name():

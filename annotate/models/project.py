@@ -160,6 +160,10 @@ class User(AbstractUser):  # type: ignore[django-manager-missing]  # of tokens: 
     def name(self) -> str:
         return self.display_name or self.username
 
+    @property
+    def has_confirmed_email(self) -> bool:
+        return bool(self.email) and self.confirmed_email == self.email
+
     def clean(self) -> None:
         """The name of a deleted account is nobody else's: entries of the trail and released files still have it."""
         super().clean()

@@ -158,23 +158,22 @@ def choose_language(*, user: User, language: str) -> None:
     User.objects.filter(pk=user.pk).update(language=language)
 
 
-def change_email(*, user: User, email: str) -> None:
-    User.objects.filter(pk=user.pk).update(email=email)
-
-
 def change_password(*, user: User, password: str, keep_tokens: Collection[str] = ()) -> None:
     """`user` as it was when the old password was checked; it has the new one afterwards. Raises Conflict."""
     with transaction.atomic():
-        _lock_as_read(user)
+        lock_as_read(user)
         user.set_password(password)
         user.save(update_fields=["password"], keep_tokens=keep_tokens)
 
 
-def _lock_as_read(user: User) -> None:
-    """Raises Conflict when the account has another password by now, or was closed: who had a request under way while
-    the owner threw them out must not have the last word."""
-    if not User.objects.select_for_update(no_key=True).filter(pk=user.pk, password=user.password, is_active=True):
+def lock_as_read(user: User) -> User:
+    """The account as it is now, locked. Raises Conflict when it has another password by now, or was closed: who had a
+    request under way while the owner threw them out must not have the last word."""
+    same = User.objects.select_for_update(no_key=True).filter(pk=user.pk, password=user.password, is_active=True)
+    found = same.first()
+    if found is None:
         raise Conflict("logged_out", _("Your password was changed and you were logged out. Nothing was saved."))
+    return found
 
 
 def token_of(sent: bytes) -> ApiToken | None:
@@ -222,7 +221,7 @@ def make_token(
         known = ", ".join(Scope.values)
         raise Invalid("bad_scopes", _("scopes: choose at least one of %(known)s.") % {"known": known})
     with transaction.atomic():
-        _lock_as_read(actor)
+        lock_as_read(actor)
         ApiToken.objects.filter(user=actor, expiry__lt=timezone.now()).delete()
         instance, token = ApiToken.objects.create(
             actor, name=name, scopes=[scope for scope in Scope.values if scope in scopes], expiry=timedelta(days=days)

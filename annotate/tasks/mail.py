@@ -95,6 +95,23 @@ def send_password_reset(*, user: User, token: str) -> bool:
     return _send(user.confirmed_email, user.language, write)
 
 
+def send_address_changed(user_id: int, before: str) -> bool:
+    """To the address of before: whoever changed it may have been somebody else."""
+    user = User.objects.filter(pk=user_id, is_active=True).first()
+    if user is None:
+        return True
+
+    def write() -> tuple[str, str]:
+        text = _(
+            "The email address of the account “%(name)s” on Touchstone was changed. Emails about it no longer come "
+            "here.\n\n"
+            "If this wasn’t you, tell the person who runs the server."
+        )
+        return _("Your email address was changed"), text % {"name": user.username}
+
+    return _send(before, user.language, write)
+
+
 def send_batch_opened(batch_id: int, user_ids: Iterable[int] | None = None) -> bool:
     """To every annotator who has something to label in the batch, or to these of them. False: a mail failed."""
     batch = Batch.objects.select_related("project").filter(pk=batch_id, status=BatchStatus.OPEN).first()
@@ -227,6 +244,11 @@ def batch_opened(batch: Batch, people: Iterable[User] | None = None) -> None:
 def task_returned(task: Task) -> None:
     if task.annotator is not None and task.annotator.email:
         _tell("annotate.tasks.mail_task_returned", task.pk)
+
+
+def address_changed(before: User) -> None:
+    """before: the account with the address that it had."""
+    _tell("annotate.tasks.mail_address_changed", before.pk, before.email)
 
 
 def _tell(name: str, *arguments: Any) -> None:

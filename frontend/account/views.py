@@ -23,6 +23,7 @@ from django.utils.timezone import localtime
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from django.views.decorators.cache import never_cache
+from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 from django.views.i18n import set_language
 
@@ -30,14 +31,18 @@ from annotate.core.attempts import CONFIRMED, count, take_back
 from annotate.core.browsers import remember_browser
 from annotate.core.errors import Conflict, Refusal
 from annotate.core.hotkeys import DEFAULT_HOTKEYS
+from annotate.members import addresses
 from annotate.models import ApiToken, Scope, User
 from annotate.projects import accounts as tokens
 from annotate.projects.accounts import Preferences, change_preferences, choose_language, preferences_of
+from frontend.account.second_factor import PasswordForm
 from frontend.base.hotkeys import ACTION_TEXTS, grouped_actions
 from frontend.base.pages import status_of
 
 
 class EmailForm(forms.ModelForm):
+    """The password is asked beside it (`_password_form`)."""
+
     class Meta:
         model = User
         fields = ("email",)
@@ -205,15 +210,33 @@ def revoke_token(request: HttpRequest, token_id: str) -> HttpResponse:
     return redirect("account")
 
 
+@sensitive_post_parameters()
+@never_cache
 @require_POST
 @login_required
 def change_email(request: HttpRequest) -> HttpResponse:
-    form = EmailForm(request.POST, instance=request.user)
+    """With the password of an account that has one: the address may tell whose the account is."""
+    user = cast("User", request.user)
+    form, password = EmailForm(request.POST), _password_form(user, request.POST)
     if not form.is_valid():
         return _show(request, {"email_form": form}, 422)
-    tokens.change_email(user=cast("User", request.user), email=form.cleaned_data["email"])
+    if password is not None and not password.is_of(user, request.session.session_key):
+        return _show(request, {"email_form": form, "email_password_form": password}, 422)
+    try:
+        addresses.change_email(user=user, email=form.cleaned_data["email"])
+    except Conflict:
+        return redirect("login")
     messages.success(request, _("Saved."))
     return redirect("account")
+
+
+def _password_form(user: User, sent: Any = None) -> PasswordForm | None:
+    """None for an account without a password, which its address opens only once it is confirmed (decision 63)."""
+    if not user.has_usable_password():
+        return None
+    form = PasswordForm(sent)
+    form.fields["password"].help_text = _("Needed to change your address.")
+    return form
 
 
 class ChangePasswordForm(PasswordChangeForm):
@@ -297,7 +320,8 @@ def _show(request: HttpRequest, context: dict[str, Any] | None = None, status: i
     shared = {
         "tokens": [_listed(token) for token in tokens.tokens_of(user)],
         "token_form": TokenForm(),
-        "email_form": EmailForm(instance=user),
+        "email_form": EmailForm(initial={"email": user.email}),
+        "email_password_form": _password_form(user),
         "by_password": settings.PASSWORD_LOGIN and user.has_usable_password(),
         "reset_by_mail": settings.PASSWORD_RESET_BY_MAIL and user.has_usable_password() and not user.is_superuser,
     }

@@ -200,7 +200,7 @@ def test_an_address_is_confirmed_by_its_link(bea: User) -> None:
     assert AuditEntry.objects.filter(action="account.email_confirmed").count() == 1
     assert b"is confirmed" in browser.get("/account/").content
     # Another address has to be confirmed anew, and the link is of the one before.
-    browser.post("/account/email/", {"email": "b@example.org"})
+    browser.post("/account/email/", {"email": "b@example.org", "password": RIGHT})
     assert b"not confirmed" in browser.get("/account/").content
     assert Client().post(path).status_code == 404
 

@@ -97,7 +97,7 @@ def amid(monkeypatch: pytest.MonkeyPatch, form: type[BaseForm], act: Callable[[]
 
 
 UNDER_WAY: list[tuple[type[BaseForm], str, dict[str, str]]] = [
-    (EmailForm, "/account/email/", {"email": "thief@example.org"}),
+    (EmailForm, "/account/email/", {"email": "thief@example.org", "password": "a long password"}),
     (TokenForm, "/account/tokens/", {"name": "nightly import", "scopes": "read", "days": "90"}),
     (ChangePasswordForm, "/account/password/", {**NEW, "new_password1": "of a thief", "new_password2": "of a thief"}),
 ]
@@ -114,6 +114,7 @@ def test_what_was_under_way_does_not_outlive_the_change(
     assert thief.get("/account/").status_code == 302
     assert Client().login(username="ben", password="another one 7!")
     assert not ApiToken.objects.exists()
+    assert not User.objects.get(pk=ben.pk).email
 
 
 @pytest.mark.parametrize(("form", "path", "sent"), UNDER_WAY)

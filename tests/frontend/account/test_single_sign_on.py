@@ -11,7 +11,7 @@ from knox.models import get_token_model
 
 from annotate.core.permissions import resettable
 from annotate.members.write import create_invite, deactivate_account
-from annotate.models import AuditEntry, Identity, Membership, Project, User
+from annotate.models import AuditEntry, Identity, Membership, Project, SecondFactor, User
 from tests.clients import as_user
 from tests.oidc_provider import Provider
 
@@ -179,6 +179,53 @@ def test_of_two_accounts_with_the_address_none_is_joined(
     User.objects.filter(pk__in=(ben.pk, bea.pk)).update(email="both@example.org")
     provider.know("b-5", email="both@example.org", email_verified=True)
     assert "Another account" in try_in(provider, "b-5")
+
+
+def test_of_two_accounts_the_one_that_confirmed_the_address_is_joined(
+    provider: Provider, settings: Any, ben: User, bea: User
+) -> None:
+    settings.OIDC_JOIN_BY_EMAIL = True
+    User.objects.filter(pk__in=(ben.pk, bea.pk)).update(email="bea@example.org")
+    User.objects.filter(pk=bea.pk).update(confirmed_email="bea@example.org")
+    provider.know("b-5", email="bea@example.org", email_verified=True)
+    browser = Client()
+    sign_in(provider, "b-5", browser)
+    assert who(browser) == "bea"
+
+
+@pytest.mark.parametrize("kind", ["superuser", "second factor"])
+def test_an_address_is_no_way_past_more_than_a_password(
+    provider: Provider, settings: Any, ben: User, kind: str
+) -> None:
+    settings.OIDC_CREATE_ACCOUNTS = settings.OIDC_JOIN_BY_EMAIL = True
+    address = "ben@example.org"
+    User.objects.filter(pk=ben.pk).update(email=address, confirmed_email=address, is_superuser=kind == "superuser")
+    if kind == "second factor":
+        SecondFactor.objects.create(user=ben, secret="x", last_step=0, recovery=[])
+    provider.know("b-7", email=address, email_verified=True)
+    assert "Another account" in try_in(provider, "b-7")
+    assert User.objects.get(pk=ben.pk).has_usable_password()
+
+
+def test_an_address_that_was_written_without_a_password_opens_nothing(
+    provider: Provider, settings: Any, ben: User
+) -> None:
+    """Accounts of an earlier provider: their open screen is enough to change the address, and not to take them over."""
+    settings.OIDC_JOIN_BY_EMAIL = True
+    ben.set_unusable_password()
+    ben.email = "thief@example.org"
+    ben.save()
+    Identity.objects.create(user=ben, issuer="https://before.example.org", subject="b-8")
+    provider.know("b-9", email="thief@example.org", email_verified=True)
+    assert "Another account" in try_in(provider, "b-9")
+    # One that the provider verified at a sign-in is the owner's.
+    Identity.objects.update(issuer=settings.OIDC_ISSUER, subject="b-9")
+    assert sign_in(provider, "b-9").url == "/"
+    assert AuditEntry.objects.get(action="account.email_confirmed").subject == "ben"
+    Identity.objects.update(issuer="https://before.example.org", subject="b-8")
+    browser = Client()
+    sign_in(provider, "b-9", browser)
+    assert who(browser) == "ben"
 
 
 @pytest.mark.parametrize("is_known", [True, False])

@@ -7,11 +7,14 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+from django.core import mail
 from django.test import Client
 from knox.models import get_token_model
 
-from annotate.models import ApiToken, Sample, User, Verdict
+from annotate.celery_tasks import mail_address_changed
+from annotate.models import ApiToken, AuditEntry, Sample, User, Verdict
 from annotate.projects.accounts import change_preferences
+from config.celery import app as celery_app
 from tests.clients import as_user
 
 TOKEN = {"scopes": "read", "days": "90"}
@@ -84,12 +87,59 @@ def test_changes_the_address_for_mail(ben: User) -> None:
     reply = client.post("/account/email/", {"email": "nobody"})
     assert reply.status_code == 422
     assert "valid email" in reply.content.decode()
-    client.post("/account/email/", {"email": "ben@example.org", "is_superuser": "1", "username": "root"})
+    right = {"password": "a long password"}
+    client.post("/account/email/", {"email": "ben@example.org", "is_superuser": "1", "username": "root", **right})
     ben.refresh_from_db()
     assert (ben.email, ben.username, ben.is_superuser) == ("ben@example.org", "ben", False)
-    client.post("/account/email/", {"email": ""})
+    client.post("/account/email/", {"email": "", **right})
     ben.refresh_from_db()
     assert ben.email == ""
+    assert [(entry.subject, entry.details) for entry in AuditEntry.objects.filter(action="account.email_changed")] == [
+        ("ben", {}), ("ben", {}),
+    ]  # fmt: skip
+
+
+def test_an_open_screen_is_not_enough_to_change_the_address(ben: User) -> None:
+    User.objects.filter(pk=ben.pk).update(email="ben@example.org", confirmed_email="ben@example.org")
+    thief = as_user(ben)
+    for wrong in ({}, {"password": ""}, {"password": "wrong"}):
+        reply = thief.post("/account/email/", {"email": "thief@example.org", **wrong})
+        assert reply.status_code == 422
+        assert "thief@example.org" in str(reply.context["email_form"])
+    for _guess in range(8):
+        reply = thief.post("/account/email/", {"email": "thief@example.org", "password": "wrong"})
+    assert reply.status_code == 429
+    ben.refresh_from_db()
+    assert ben.email == "ben@example.org"
+    assert not AuditEntry.objects.filter(action="account.email_changed").exists()
+
+
+def test_an_account_without_a_password_is_asked_for_none(ben: User) -> None:
+    ben.set_unusable_password()
+    ben.save()
+    client = as_user(ben)
+    assert client.get("/account/").context["email_password_form"] is None
+    assert client.post("/account/email/", {"email": "ben@example.org"}).status_code == 302
+    ben.refresh_from_db()
+    assert ben.email == "ben@example.org"
+
+
+@pytest.mark.parametrize(("confirmed", "told"), [("ben@example.org", ["ben@example.org"]), ("", [])])
+def test_the_confirmed_address_of_before_is_told(
+    ben: User,
+    monkeypatch: pytest.MonkeyPatch,
+    django_capture_on_commit_callbacks: Any,
+    confirmed: str,
+    told: list[str],
+) -> None:
+    monkeypatch.setattr(celery_app, "send_task", lambda name, args=(), **_: mail_address_changed(*args))
+    User.objects.filter(pk=ben.pk).update(email="ben@example.org", confirmed_email=confirmed)
+    client = as_user(ben)
+    for address in ("new@example.org", "new@example.org"):
+        with django_capture_on_commit_callbacks(execute=True):
+            client.post("/account/email/", {"email": address, "password": "a long password"})
+    assert [one for sent in mail.outbox for one in sent.to] == told
+    assert not any("new@example.org" in sent.body for sent in mail.outbox)
 
 
 def test_logs_in_and_goes_where_one_wanted_to_go(alice: User) -> None:
