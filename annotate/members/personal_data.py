@@ -61,6 +61,7 @@ def written(user: User, *, reader: Reader) -> Iterator[str]:
         head = {"format": FORMAT, "account": _account(user), "sign_in": _sign_in(user)}
         yield _json(head)[:-1]
         sections = {name: rows(user) for name, rows in _SECTIONS.items()}
+        sections["invitations"] = _invitations(user, reader)
         said = {name: rows(user, reader=reader) for name, rows in _SAID.items()}
         for name, rows in {**sections, **said}.items():
             yield f",\n{_json(name)}: ["
@@ -171,17 +172,18 @@ def _trail(user: User) -> Rows:
     )  # fmt: skip
 
 
+def _invitations(user: User, reader: Reader) -> Rows:
+    """Anybody may write any address into their account: the person is told of those to one that was confirmed."""
+    to = user.email if reader is SYSTEM or user.has_confirmed_email else ""
+    rows = Invite.objects.filter(email__iexact=to).exclude(email="").order_by("pk")
+    return rows.values("email", "role", "created_at", "expires_at", in_project=F("project__slug"))
+
+
 _SECTIONS: dict[str, Callable[[User], Rows]] = {
     "memberships": lambda user: (
         Membership.objects.filter(user=user)
         .order_by("pk")
         .values("role", "is_active", "tags", "guidelines_seen", "created_at", in_project=F("project__slug"))
-    ),
-    "invitations": lambda user: (
-        Invite.objects.filter(email__iexact=user.email)
-        .exclude(email="")
-        .order_by("pk")
-        .values("email", "role", "created_at", "expires_at", in_project=F("project__slug"))
     ),
     "called": lambda user: Rater.objects.filter(user=user).order_by("pk").values("name", in_project=F("project__slug")),
     "qualifications": lambda user: (

@@ -17,6 +17,7 @@ from annotate.core.blindness import SYSTEM, Reader
 from annotate.members import personal_data
 from annotate.members.personal_data import written
 from annotate.members.resets import create_reset
+from annotate.members.write import create_invite
 from annotate.models import ApiToken, Identity, PasswordReset, SecondFactor, User, Verdict
 from annotate.projects.accounts import make_token
 from annotate.tasks.labelling import submit_task
@@ -90,6 +91,23 @@ def test_without_secrets(world: World) -> None:
         assert secret not in text
     assert '"recovery_codes_left": 1' in text
     assert '"sessions_until": ["' in text
+
+
+def test_invitations_of_others_are_not_told_to_who_writes_their_address(world: World) -> None:
+    create_invite(actor=world.alice, project=world.project, role="reviewer", email="victim@example.org")
+    stranger = world.charlie
+    stranger.email = "victim@example.org"
+    stranger.save()
+    text = "".join(written(stranger, reader=stranger))
+    assert json.loads(text)["invitations"] == []
+    assert world.project.slug not in text
+    stranger.confirmed_email = "Victim@example.org"
+    stranger.save()
+    assert file_of(stranger, stranger)["invitations"] == [], "of an address that the account had before"
+    assert len(file_of(stranger)["invitations"]) == 1, "the operator's"
+    stranger.confirmed_email = stranger.email
+    stranger.save()
+    assert [one["role"] for one in file_of(stranger, stranger)["invitations"]] == ["reviewer"]
 
 
 def test_every_table_that_names_people_is_told(world: World) -> None:
