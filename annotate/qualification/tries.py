@@ -73,11 +73,6 @@ def _unmet(batch: Batch, user: User) -> list[int]:
     return [pk for pk, _tag in gold_for(batch, user.pk, tags=(), besides=(), rng=rng)]
 
 
-def tests_left(qualification: Qualification, user: User) -> int:
-    """For how many tests the samples suffice that the person has not met."""
-    return len(_unmet(qualification.test, user)) // qualification.test_samples
-
-
 def _give(batch: Batch, user: User, samples: Sequence[int]) -> list[Task]:
     first = next_position(Task.objects.filter(batch=batch, annotator=user))
     tasks = [
