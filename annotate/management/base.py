@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Any, ClassVar, NoReturn
 
@@ -26,6 +27,11 @@ def described_in(path: Path) -> Any:
     except RowError as error:
         where = f"{error.field}: " if error.field else ""
         raise CommandError(f"{path}: {where}{error.message}") from error
+
+
+def private(path: str, flags: int) -> int:
+    """The opener of a new file that only its owner may read."""
+    return os.open(path, flags, 0o600)
 
 
 class OneLineParser(CommandParser):

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Iterator
+from tempfile import TemporaryFile
 from typing import cast
 
 from django import forms
+from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth import logout
 from django.contrib.auth.decorators import login_required
@@ -42,7 +43,7 @@ def download(request: HttpRequest) -> StreamingHttpResponse:
 
 def _read(user: User) -> Iterator[bytes]:
     """Through the disk: the database is done with before somebody with a slow line begins to read."""
-    with tempfile.TemporaryFile() as file:
+    with TemporaryFile(dir=settings.FILE_UPLOAD_TEMP_DIR) as file:
         for piece in written(user, reader=user):
             file.write(piece.encode())
         file.seek(0)

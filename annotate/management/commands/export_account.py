@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
@@ -10,7 +9,7 @@ from typing import Any
 from django.core.management.base import CommandError
 
 from annotate.core.blindness import SYSTEM
-from annotate.management.base import OneLineCommand
+from annotate.management.base import OneLineCommand, private
 from annotate.members.personal_data import written
 from annotate.models import User
 
@@ -27,12 +26,8 @@ class Command(OneLineCommand):
         if user is None:
             raise CommandError(f"Account “{username}” not found.")
         try:
-            with open(file, "x", encoding="utf-8", opener=_private) as opened:
+            with open(file, "x", encoding="utf-8", opener=private) as opened:
                 opened.writelines(written(user, reader=SYSTEM))
         except OSError as error:
             raise CommandError(f"Cannot write {file}: {error.strerror}.") from None
         self.stdout.write(f"{file}: all data about {username}.")
-
-
-def _private(path: str, flags: int) -> int:
-    return os.open(path, flags, 0o600)

@@ -10,7 +10,7 @@ from typing import Any
 from django.core.management.base import CommandError
 
 from annotate.core.rows import snapshot
-from annotate.management.base import OneLineCommand
+from annotate.management.base import OneLineCommand, private
 from annotate.projects.chain_read import Chain, Misfit, chains, lines, misfit
 from annotate.projects.read import project_named
 
@@ -56,7 +56,7 @@ class Command(OneLineCommand):
     def _export(self, found: list[Chain], path: Path) -> None:
         entries = 0
         try:
-            with path.open("x", encoding="utf-8") as file:
+            with open(path, "x", encoding="utf-8", opener=private) as file:
                 for line in chain.from_iterable(map(lines, found)):
                     file.write(line)
                     entries += 1

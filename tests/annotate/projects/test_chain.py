@@ -7,6 +7,7 @@ import importlib
 import io
 import json
 import re
+import stat
 import subprocess
 import sys
 from collections.abc import Callable
@@ -259,6 +260,7 @@ def test_a_file_is_checked_without_touchstone(world: World, tmp_path: Path) -> N
     path = tmp_path / "trail.jsonl"
     note(actor=world.alice, action="x.y", subject="“中文”\u2028\n\x85", project=world.project)
     assert trail("export", str(path)) == f"{path}: {AuditEntry.objects.count()} entries of 3 chains.\n"
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
     said = documented(path)
     assert (said.returncode, said.stderr) == (0, "")
     heads = {str(one.project_id): f"{one.length} entries, {one.hash}" for one in AuditChain.objects.all()}

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -10,6 +12,7 @@ from django.test import Client
 
 from annotate.models import Project, User
 from annotate.projects.write import set_member
+from frontend.account.personal_data import _read
 from tests.clients import as_user
 
 pytestmark = pytest.mark.django_db
@@ -26,6 +29,16 @@ def test_everyone_gets_their_own(alice: User, ben: User) -> None:
     assert Client().get("/account/data/").status_code == 302
     assert b"/account/data/" in as_user(ben).get("/account/").content
     assert told(reply)["account"]["username"] == "ben"
+
+
+def test_the_file_is_written_where_uploads_are(ben: User, settings: Any, tmp_path: Path) -> None:
+    """The system's own folder may be memory, and a file may be large."""
+    settings.FILE_UPLOAD_TEMP_DIR = tmp_path
+    pieces = _read(ben)
+    next(pieces)
+    opened = [os.readlink(one) for one in Path("/proc/self/fd").iterdir() if one.is_symlink()]
+    assert any(one.startswith(f"{tmp_path}/") for one in opened)
+    pieces.close()
 
 
 def test_only_superusers_delete(alice: User, ben: User) -> None:
