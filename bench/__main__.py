@@ -14,6 +14,7 @@ BENCHMARKS = (
     "queue",
     "report_speed",
     "retrieval_speed",
+    "starting",
     "statistics_speed",
     "target",
     "workspace",
