@@ -28,10 +28,14 @@ def _media(tmp_path: Path, settings: Any) -> None:
 
 @pytest.fixture
 def write(tmp_path: Path) -> Write:
+    return writer(tmp_path)
+
+
+def writer(folder: Path) -> Write:
     """Writes a file of text, or of rows as JSONL."""
 
     def write(name: str, content: str | list[dict[str, Any]]) -> Path:
-        path = tmp_path / name
+        path = folder / name
         if isinstance(content, list):
             content = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in content)
         path.write_text(content)

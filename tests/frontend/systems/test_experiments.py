@@ -21,18 +21,22 @@ from annotate.projects.read import active_annotators
 from systems.models import Experiment, ExperimentFigures, Question
 from tests.annotate.factories import World
 from tests.clients import as_user
+from tests.database import copied_from_world
 from tests.frontend.systems.test_pages import read
 from tests.systems.building import command, freeze, import_questions
 from tests.systems.experiments.building import create, draw, figures, label
-from tests.systems.experiments.conftest import SPEC, answer, compared  # noqa: F401 - the same versions here
+from tests.systems.experiments.conftest import SPEC, answer
+from tests.systems.experiments.conftest import compared_world as _world  # noqa: F401 - the same versions here
 
 Write = Callable[..., Path]
+
+compared = copied_from_world()
 P = "/p/desk/systems/"
 E = f"{P}experiments/v2-or-v1/"
 
 
 @pytest.fixture
-def experiment(compared: World, write: Write) -> World:  # noqa: F811
+def experiment(compared: World, write: Write) -> World:
     create(write, SPEC)
     return compared
 
@@ -222,7 +226,7 @@ def form(client: Client, **given: Any) -> dict[str, Any]:
     return sent | given
 
 
-def test_an_experiment_is_made_from_the_page(compared: World) -> None:  # noqa: F811
+def test_an_experiment_is_made_from_the_page(compared: World) -> None:
     client = as_user(compared.alice)
     metrics = {"Faithfulness": ("primary", "0.02", "checker"), "Latency": ("guard", "100", "")}
     made = client.post(f"{P}new-experiment/", form(client, metrics=metrics | {"Cost": ("exploratory", "", "")}))
@@ -245,7 +249,7 @@ def test_an_experiment_is_made_from_the_page(compared: World) -> None:  # noqa: 
     ],
 )
 def test_what_is_wrong_with_it_is_said(
-    compared: World,  # noqa: F811
+    compared: World,
     metrics: dict[str, Any],
     given: dict[str, Any],
     said: str,
@@ -454,7 +458,7 @@ def test_the_list_asks_as_much_of_one_experiment_as_of_many(labelled: World, wri
     assert queries() == once
 
 
-def test_each_candidate_has_a_tab(compared: World, write: Write) -> None:  # noqa: F811
+def test_each_candidate_has_a_tab(compared: World, write: Write) -> None:
     command("import_samples", "desk", write("v3.jsonl", [answer(n, "v3") for n in range(12)]))
     create(write, {**SPEC, "versions": ["v1", "v2", "v3"]})
     figures()

@@ -6,8 +6,9 @@ from typing import Any
 
 import pytest
 
-from tests.annotate.factories import World
+from tests.annotate.factories import World, make_world
 from tests.systems.building import command, freeze, import_questions
+from tests.systems.conftest import writer
 
 Write = Callable[..., Path]
 QUESTIONS = 12
@@ -40,6 +41,19 @@ SPEC: dict[str, Any] = {
 
 @pytest.fixture
 def compared(world: World, write: Write) -> World:
+    compare(write)
+    return world
+
+
+@pytest.fixture(scope="module")
+def compared_world(module_transaction: None, tmp_path_factory: pytest.TempPathFactory) -> World:
+    """Where all tests of a module are about it: imported there as `_world`, it is made once."""
+    world = make_world()
+    compare(writer(tmp_path_factory.mktemp("compared")))
+    return world
+
+
+def compare(write: Write) -> None:
     """Two versions asked twelve questions each; a judge says of all claims of v2 that they are supported, and of v1
     that every second is."""
     import_questions(write("q.jsonl", [{"id": f"q{n}", "question": f"Question {n}?"} for n in range(QUESTIONS)]))
@@ -59,4 +73,3 @@ def compared(world: World, write: Write) -> World:
         for claim in range(2)
     ]
     command("import_scores", "desk", write("s.jsonl", scores))
-    return world

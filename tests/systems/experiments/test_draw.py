@@ -19,11 +19,15 @@ from annotate.tasks.assignment import Turn, in_turn
 from judges.models import GroupSide, Side
 from systems.models import Experiment, ExperimentDraw
 from tests.annotate.factories import World
+from tests.database import copied_from_world
 from tests.systems.building import refused
 from tests.systems.experiments.building import create, draw
 from tests.systems.experiments.conftest import QUESTIONS, SPEC
+from tests.systems.experiments.conftest import compared_world as _world  # noqa: F401
 
 Write = Callable[..., Path]
+
+compared = copied_from_world()
 
 
 @pytest.fixture

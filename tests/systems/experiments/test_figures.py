@@ -13,11 +13,15 @@ from annotate.models import AuditEntry, Batch, Sample, Task, Verdict
 from judges.models import GroupSide, Side
 from systems.models import Experiment, ExperimentFigures
 from tests.annotate.factories import World, finish
+from tests.database import copied_from_world
 from tests.systems.building import command
 from tests.systems.experiments.building import create, draw, figures, label, metric
 from tests.systems.experiments.conftest import QUESTIONS, SPEC, answer
+from tests.systems.experiments.conftest import compared_world as _world  # noqa: F401
 
 Write = Callable[..., Path]
+
+compared = copied_from_world()
 
 
 @pytest.fixture

@@ -20,11 +20,15 @@ from systems.models import ExperimentFigures
 from tests.annotate.factories import World
 from tests.clients import client_of
 from tests.conftest import ROOT
+from tests.database import copied_from_world
 from tests.systems.building import command
 from tests.systems.experiments.building import create, draw, figures, label
 from tests.systems.experiments.conftest import SPEC
+from tests.systems.experiments.conftest import compared_world as _world  # noqa: F401
 
 Write = Callable[..., Path]
+
+compared = copied_from_world()
 
 TOP = {"version": 1, "candidate": "v2", "baseline": "v1"}
 GOOD = {"metric": "faithfulness", "versus": "bar", "bar": 0.6, "min_labelled": 8}
