@@ -74,7 +74,7 @@ def _check_population(population: Any, labelled: int) -> None:
 
 
 def _check_column(samples: QuerySet[Sample], column: str) -> None:
-    bad = [(name, said) for name, said in in_column(samples.order_by("id"), column) if chance_in(said) is None]
+    bad = [(name, said) for _key, name, said in in_column(samples.order_by("id"), column) if chance_in(said) is None]
     if not bad:
         return
     (name, said), given = bad[0], {"column": column[:80], "more": len(bad) - 1}

@@ -7,7 +7,6 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import count
-from typing import Any
 
 from django.db.models import Exists, F, Func, JSONField, Min, OuterRef, Q, QuerySet, Value
 
@@ -242,17 +241,17 @@ def _declared_by_sample(
     if since is not None:
         samples = samples.filter(created_at__gt=since.created_at)
     if declared.how == HowDeclared.COLUMN:
-        read = ((sample, chance_in(value)) for sample, value in in_column(samples, declared.column, by="pk"))
+        read = ((sample, chance_in(value)) for sample, _name, value in in_column(samples, declared.column))
         return {sample: chance for sample, chance in read if chance is not None}
     one = 1.0 if declared.population is None else declared.labelled / declared.population
     return dict.fromkeys(samples.values_list("pk", flat=True), one)
 
 
-def in_column(samples: QuerySet[Sample], column: str, *, by: str = "external_id") -> Iterator[tuple[Any, object]]:
-    """Each sample's own id with what its metadata say under this key. By hand: Django would take a key such as "7" for
-    a place in a list."""
+def in_column(samples: QuerySet[Sample], column: str) -> Iterator[tuple[int, str, object]]:
+    """Each sample's primary key and own id, with what its metadata say under this key. By hand: Django would take a key
+    such as "7" for a place in a list."""
     said = Func(F("metadata"), Value(column), function="jsonb_extract_path", output_field=JSONField())
-    return samples.annotate(said=said).values_list(by, "said").iterator()
+    return samples.annotate(said=said).values_list("pk", "external_id", "said").iterator()
 
 
 def chance_in(value: object) -> float | None:
