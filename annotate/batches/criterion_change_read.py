@@ -24,13 +24,13 @@ from django.db.models import Count, Q
 from django.http import Http404
 from django.utils.translation import gettext as _
 
-from annotate.batches.read import counts_by
+from annotate.batches.read import counts_without_abstentions
 from annotate.core.counting import GIVEN
 from annotate.core.errors import Invalid
 from annotate.core.rows import fetch_all
 from annotate.core.scales import Value, json_spelling
 from annotate.core.units import no_abstention, without_abstentions
-from annotate.labels.read import ANSWERED, LATEST_FIRST, counting_labels
+from annotate.labels.read import ANSWERED, LATEST_FIRST, votes
 from annotate.models import Batch, Criterion, GoldAnswer, Project, Task, Verdict
 from annotate.models.batch import OPEN_TASK_STATUSES, RUNNING_BATCH_STATUSES
 from annotate.models.label import VerdictState
@@ -366,13 +366,13 @@ def versions_of(project: Project, key: str) -> list[Criterion]:
 
 
 def version_uses(versions: list[Criterion]) -> list[VersionUse]:
-    counting = counting_labels().filter(criterion__in=versions)
-    labels = counts_by(counting, "criterion_id", labels=Count("pk"))
-    carried = counts_by(
+    counting = votes().filter(criterion__in=versions)
+    labels = counts_without_abstentions(counting, "criterion_id", labels=Count("pk"))
+    carried = counts_without_abstentions(
         counting.filter(events__carried_from__isnull=False), "criterion_id", carried=Count("pk", distinct=True)
     )
-    verdicts = counts_by(
-        without_abstentions(Verdict.objects.filter(criterion__in=versions)),
+    verdicts = counts_without_abstentions(
+        Verdict.objects.filter(criterion__in=versions),
         "criterion_id",
         verdicts=Count("pk", filter=Q(state=VerdictState.SETTLED)),
         waiting=Count("pk", filter=~Q(state=VerdictState.SETTLED)),

@@ -12,7 +12,7 @@ from django.db.models import Avg, BooleanField, Case, Count, Exists, IntegerFiel
 
 from annotate.core.blindness import Reader
 from annotate.core.rows import fetch_all
-from annotate.core.units import KIND_ORDER, asks_sql, count_sql, without_abstentions
+from annotate.core.units import KIND_ORDER, asks_sql, count_sql, of_abstentions, without_abstentions
 from annotate.core.walking import MOST_COUNTED
 from annotate.labels.read import is_carried, of_batch
 from annotate.labels.settled_read import HOLDING, STANDING, Standing
@@ -185,10 +185,10 @@ _EXPECTED = f"""
 
 def batch_criteria(batch: Batch) -> list[CriterionProgress]:
     asked = {pk: counts for pk, *counts in fetch_all(_EXPECTED, {"batch": batch.pk})}
-    labels = without_abstentions(Label.objects.filter(task__batch=batch, task__purpose=Purpose.LABEL))
+    labels = Label.objects.filter(task__batch=batch, task__purpose=Purpose.LABEL)
     standing = labels.exclude(task__status=TaskStatus.RELEASED)
-    filled_in = counts_by(standing.filter(is_carried()), "criterion_id", labels=Count("id"))
-    said = counts_by(
+    filled_in = counts_without_abstentions(standing.filter(is_carried()), "criterion_id", labels=Count("id"))
+    said = counts_without_abstentions(
         # What was said in a task that was skipped or handed on in the end counts for nothing.
         standing.exclude(task__status=TaskStatus.SKIPPED).filter(~is_carried()),
         "criterion_id",
@@ -196,8 +196,8 @@ def batch_criteria(batch: Batch) -> list[CriterionProgress]:
         cant_tell=Count("id", filter=~Q(cant_tell="")),
     )
     is_settled = Q(state=VerdictState.SETTLED)
-    verdicts = counts_by(
-        of_batch(without_abstentions(Verdict.objects.alias(standing=STANDING)), batch),
+    verdicts = counts_without_abstentions(
+        of_batch(Verdict.objects.alias(standing=STANDING), batch),
         "criterion_id",
         settled=Count("id", filter=is_settled & ~Q(standing=Standing.SINGLE)),
         single=Count("id", filter=Q(standing=Standing.SINGLE)),
@@ -231,6 +231,15 @@ def counts_by(rows: QuerySet[Any], by: str, **counts: Count) -> dict[int, dict[s
     found: dict[int, dict[str, int]] = defaultdict(lambda: dict.fromkeys(counts, 0))
     for row in rows.order_by().values(by).annotate(**counts):
         found[row.pop(by)] = row
+    return found
+
+
+def counts_without_abstentions(rows: QuerySet[Any], by: str, **counts: Count) -> dict[int, dict[str, int]]:
+    """The same of `without_abstentions(rows)`. Its rows are counted and those of abstentions taken off: where each row
+    has to be asked, PostgreSQL reads them one process alone, in the order of an index."""
+    found = counts_by(rows, by, **counts)
+    for value, without in counts_by(of_abstentions(rows), by, **counts).items():
+        found[value] = {name: number - without[name] for name, number in found[value].items()}
     return found
 
 

@@ -7,11 +7,13 @@ from collections.abc import Collection, Mapping, Sequence
 from functools import cached_property
 from itertools import chain
 
-from django.db.models import Max, Min, Q
+from django.db import connection
+from django.db.models import Max, Min, Q, QuerySet
 
-from annotate.labels.read import counting_labels, is_carried, undecided_labels
+from annotate.core.units import of_abstentions, without_abstentions
+from annotate.labels.read import is_carried, undecided_labels, votes
 from annotate.labels.settled_read import HOLDING, STANDING, Standing
-from annotate.models import Criterion, Task, Verdict
+from annotate.models import Criterion, Label, Task, Verdict
 from annotate.models.batch import TaskStatus
 from annotate.models.label import DECIDED_METHODS
 
@@ -45,9 +47,14 @@ class Labelled:
     def _read_raters(self, one: Q, only: Q, of: Criterion) -> dict[int, Raters]:
         key = of.pk, id(one), id(only)
         if key not in self._read:
-            labels = counting_labels().filter(one, only, criterion=of).order_by()
-            rows = labels.values_list("sample").annotate(Min("rater"), Max("rater")).iterator(chunk_size=20_000)
-            self._read[key] = one, only, {sample: (lowest, highest) for sample, lowest, highest in rows}
+            labels = votes().filter(one, only, criterion=of)
+            found = _by_sample(labels)
+            # As `counts_without_abstentions`: no label is asked whether its answer abstains.
+            for sample in _by_sample(of_abstentions(labels)):
+                del found[sample]
+            abstaining = labels.filter(sample__abstained=True)
+            found |= _by_sample(without_abstentions(abstaining))
+            self._read[key] = one, only, found
         return self._read[key][2]
 
     def own_raters(self, own: Sequence[Q]) -> Mapping[int, Raters]:
@@ -67,6 +74,14 @@ class Labelled:
         if before.keys() <= since | _given_up(criterion):
             return _merged(here, {sample: before[sample] for sample in before.keys() & since})
         return here
+
+
+def _by_sample(labels: QuerySet[Label]) -> dict[int, Raters]:
+    sql, given = labels.order_by().values_list("sample").annotate(Min("rater"), Max("rater")).query.sql_with_params()
+    with connection.cursor() as cursor:
+        # Not by `iterator()`, whose cursor keeps PostgreSQL to one process.
+        cursor.execute(sql, given)
+        return {sample: (lowest, highest) for sample, lowest, highest in cursor}
 
 
 def _merged(*parts: Mapping[int, Raters]) -> dict[int, Raters]:

@@ -251,6 +251,11 @@ def without_abstentions(rows: QuerySet[Row]) -> QuerySet[Row]:
     return rows.exclude(Q(unit__startswith="claim:") & Exists(abstaining))
 
 
+def of_abstentions(rows: QuerySet[Row]) -> QuerySet[Row]:
+    """Those that `without_abstentions` leaves out."""
+    return rows.filter(unit__startswith="claim:", sample__abstained=True)
+
+
 def no_abstention(row: str) -> str:
     """The same for statements by hand. row: what the statement calls the label, verdict …"""
     return f"""(NOT starts_with({row}.unit, 'claim:')

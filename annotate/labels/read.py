@@ -31,10 +31,16 @@ DONE = (
 LATEST_FIRST = "l.criterion_id, l.sample_id, l.unit, l.rater_id, l.updated_at DESC, l.id DESC"
 
 
-def counting_labels() -> QuerySet[Label]:
-    """Labels with a value that were imported or submitted; a choice in an open task doesn't count yet."""
+def votes() -> QuerySet[Label]:
+    """Labels with a value that were imported or submitted; a choice in an open task doesn't count yet. With those of
+    claims of answers that abstain, which count for nothing."""
     given = Q(task__isnull=True) | Q(task__status=TaskStatus.SUBMITTED, task__purpose=Purpose.LABEL)
-    return without_abstentions(Label.objects.filter(given, value__isnull=False))
+    return Label.objects.filter(given, value__isnull=False)
+
+
+def counting_labels() -> QuerySet[Label]:
+    """Without them."""
+    return without_abstentions(votes())
 
 
 def is_carried() -> Exists:

@@ -17,7 +17,7 @@ from django.db.models import Count, Q
 from django.http import Http404
 from django.utils.translation import gettext as _
 
-from annotate.batches.read import counts_by
+from annotate.batches.read import counts_without_abstentions
 from annotate.core.blindness import SAMPLES_TO_LABEL, Reader, may_know_names, parameters, require_unblind
 from annotate.core.counting import IS_LATEST
 from annotate.core.errors import Invalid
@@ -315,8 +315,8 @@ def ground_truth(project: Project) -> list[dict[str, Any]]:
     """Verdicts per criterion and version: settled by each method, approved, and still disputed; `single`: those of one
     label that no reviewer looked at, which releases leave out."""
     settled = Q(state=VerdictState.SETTLED)
-    counts = counts_by(
-        without_abstentions(Verdict.objects.filter(criterion__project=project)).alias(standing=STANDING),
+    counts = counts_without_abstentions(
+        Verdict.objects.filter(criterion__project=project).alias(standing=STANDING),
         "criterion_id",
         waiting=Count("pk", filter=~settled),
         approved=Count("pk", filter=Q(approved_at__isnull=False)),

@@ -5,7 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from django.db import connection
 from django.http import Http404
+from django.test.utils import CaptureQueriesContext
 
 from annotate.batches.criterion_change_read import Choices, impact, version_uses, versions_of
 from annotate.batches.gold import gold_from_verdicts, import_gold
@@ -26,6 +28,7 @@ from annotate.verdicts.read import SINGLE, Queue, ground_truth, one_verdict
 from judges.core.sample_read import said_about
 from tests.annotate.factories import TRISTATE, World, finish, make_sample, make_samples, make_world, must_take
 from tests.clients import as_user, client_of
+from tests.plans import nodes, plan_of
 
 REFUSAL = "I don't have that information."
 
@@ -98,6 +101,23 @@ def test_a_dispute_about_an_abstention_waits_for_no_one_and_counts_nowhere(world
     assert decided.status_code == 404
     _abstains(world, sample, False)
     assert _counted(world) == before
+
+
+def test_no_row_that_is_counted_is_asked_whether_its_answer_abstains(world: World) -> None:
+    """By that PostgreSQL would read millions of them one after another, by one process."""
+    one, two = make_samples(world.project, 2)
+    for sample in (one, two):
+        _label_elsewhere(world, sample, one="yes", two="no")
+    settle_imported(project=world.project, criterion=_support(world), needed=2)
+    _abstains(world, one)
+    with CaptureQueriesContext(connection) as asked:
+        (use,) = version_uses(versions_of(world.project, "support"))
+        ground_truth(world.project)
+    assert (use.labels, use.waiting) == (2, 1)
+    counting = [query["sql"] for query in asked if "COUNT(" in query["sql"]]
+    assert len(counting) == 8, "labels, those carried over, verdicts, and ground truth, each with what is taken off"
+    for sql in counting:
+        assert not [node for node in nodes(plan_of(sql, run=False)) if node.get("Parent Relationship") == "SubPlan"]
 
 
 def test_labels_of_an_abstention_are_not_settled(world: World) -> None:
