@@ -31,7 +31,8 @@ class DisputesView(ProjectAPIView):
         Reopened ones first: decided, and a label has changed since. Then the samples with the most to decide, and among
         those the ones whose votes split most evenly; or, with `order=sample`, samples as they were imported. What was
         sent back to an annotator is listed with `state=returned` only, until it is submitted again. What needs nobody
-        is listed with `state=agreed`, for whoever wants to check it.
+        is listed with `state=agreed`, for whoever wants to check it. Where more than 10,000 units wait in the project,
+        all are listed by sample.
         """
         return Queue(
             self.project,

@@ -16,7 +16,8 @@ from annotate.core.units import unit_text
 from annotate.verdicts.disputes_read import Change, Said
 from annotate.verdicts.lessons_read import Lesson as Learnt
 from annotate.verdicts.proposals_read import ValueCount
-from annotate.verdicts.read import ORDERS, STATES
+from annotate.verdicts.queue_sql import STATES
+from annotate.verdicts.read import ORDERS
 
 
 class Verdict(

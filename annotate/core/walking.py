@@ -31,11 +31,17 @@ class Walked(Generic[Row]):
 
 
 def walk(
-    start: Any, ends: Callable[[Any], Any], find: Callable[[Any, Any, int], list[Row]], wanted: int
+    start: Any,
+    ends: Callable[[Any], Any],
+    find: Callable[[Any, Any, int], list[Row]],
+    wanted: int,
+    until: float | None = None,
 ) -> Walked[Row]:
-    """ends: where a stretch ends that starts here; None: the last. find: rows of a stretch, at most so many."""
+    """ends: where a stretch ends that starts here; None: the last. find: rows of a stretch, at most so many. until: the
+    end of the time for it, by `time.monotonic`."""
     found: list[Row] = []
-    until = time.monotonic() + SECONDS
+    if until is None:
+        until = time.monotonic() + SECONDS
     while True:
         end = ends(start)
         found += find(start, end, wanted - len(found))
@@ -54,8 +60,8 @@ class Counted:
     is_all: bool
 
 
-def count(ends: Callable[[Any], Any], number: Callable[[Any, Any, int], int]) -> Counted:
-    """number: how many rows a stretch has, counted up to so many."""
-    walked = walk(None, ends, lambda start, end, most: [None] * number(start, end, most), MOST_COUNTED + 1)
+def count(ends: Callable[[Any], Any], number: Callable[[Any, Any, int], int], until: float | None = None) -> Counted:
+    """number: how many rows a stretch has, counted up to so many. until: as `walk`."""
+    walked = walk(None, ends, lambda start, end, most: [None] * number(start, end, most), MOST_COUNTED + 1, until)
     found = min(len(walked.rows), MOST_COUNTED)
     return Counted(found, walked.reached is None and len(walked.rows) <= MOST_COUNTED)

@@ -65,10 +65,10 @@ STANDING = Case(
     output_field=TextField(),
 )
 
-# Of `annotate_verdict e` that votes settled and that was not approved: SINGLE, for statements by hand. A test holds the
-# two against each other.
+# Of `annotate_verdict e` that votes settled and that was not approved: SINGLE, for statements by hand, as an index has
+# it (verdict_single). A test holds the two against each other.
 IS_SINGLE = """
-    ((SELECT jsonb_array_length(v.votes) FROM annotate_verdict v WHERE v.id = e.id) < 2
+    (jsonb_array_length(e.votes) < 2
      AND EXISTS (SELECT FROM annotate_batch b WHERE b.id = e.batch_id AND b.single_labels_at IS NULL))
 """
 

@@ -3,8 +3,9 @@
 import uuid
 
 from django.db import models
-from django.db.models import Q
+from django.db.models import F, Func, Q
 from django.db.models.functions import Now
+from django.db.models.lookups import LessThan
 from django.utils.translation import gettext_lazy as _
 
 from annotate.models.sample import UNIT_PATTERN
@@ -199,6 +200,21 @@ class Verdict(models.Model):
                 condition=~Q(state=VerdictState.SETTLED.value),
                 name="verdict_waiting",
             ),
+            # Reader: units that rest on one label, which a reviewer may approve (annotate.verdicts.read). Most
+            # verdicts have more, and no entry.
+            models.Index(
+                fields=["criterion", "sample"],
+                include=["unit", "batch", "id"],
+                condition=Q(
+                    LessThan(Func(F("votes"), function="jsonb_array_length", output_field=models.IntegerField()), 2),
+                    state=VerdictState.SETTLED.value,
+                    method__in=[method.value for method in RULED_METHODS],
+                    approved_by__isnull=True,
+                ),
+                name="verdict_single",
+            ),
+            # Reader: how many a reviewer approved (frontend.adjudicate.disputes).
+            models.Index(fields=["criterion"], condition=Q(approved_at__isnull=False), name="verdict_approved"),
         ]
 
     def __str__(self) -> str:

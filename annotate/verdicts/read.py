@@ -1,150 +1,71 @@
 """The reviewer's queue: which units wait for a person, in which order, and what stands before and after one of them.
-And how much ground truth a project has, and what it could still be made from.
 
-Hand-written SQL, because the order is worked out over all that waits: one pass over an index (verdict_for_people) that
-touches no row but those that are shown.
+Where many wait, the queue is walked as other long lists are (decision 74): by sample, a part at a time.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+import math
+import re
+import time
+from collections import Counter
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
 from typing import Any, NamedTuple, overload
 
-from django.db.models import Count, Q
 from django.http import Http404
 from django.utils.translation import gettext as _
 
-from annotate.batches.read import counts_without_abstentions
-from annotate.core.blindness import SAMPLES_TO_LABEL, Reader, may_know_names, parameters, require_unblind
-from annotate.core.counting import IS_LATEST
+from annotate.core import walking
+from annotate.core.blindness import Reader, may_know_names, parameters, require_unblind
 from annotate.core.errors import Invalid
 from annotate.core.rows import fetch_all, first_or_raise, limit_and_offset
-from annotate.core.units import no_abstention, without_abstentions
+from annotate.core.units import without_abstentions
+from annotate.core.walking import Counted, Walked, count, walk
 from annotate.labels.read import OF_BATCH
-from annotate.labels.settled_read import IS_SINGLE, STANDING, Standing
-from annotate.models import Criterion, Label, Project, Verdict
-from annotate.models.batch import OPEN_TASK_STATUSES_SQL
-from annotate.models.label import DECIDED_METHODS, RULED_METHODS, VerdictMethod, VerdictState
-from annotate.models.project import Scale
+from annotate.labels.settled_read import IS_SINGLE
+from annotate.models import Project, Verdict
+from annotate.projects.read import voted_criteria
+from annotate.verdicts import queue_sql as sql
+from annotate.verdicts.queue_sql import AGREED, RETURNED, SINGLE, TO_CHECK
+from annotate.verdicts.samples_read import MOST_KEY, stretch_within
 
 # "matters": the samples with the most to decide first, and among those the ones whose votes split most evenly.
 # "sample": in the order of their import.
 ORDERS = ("matters", "sample")
-# disputed: enough labels, and no rule settles them. short: fewer labels than the sample was to get, or
-# than its batch says that it takes (Batch.settle_votes). reopened: decided, and changed since. returned: sent back to
-# an annotator, and so out of every other list until it is submitted again.
-# agreed: settled by the votes themselves and not approved yet; nothing has to be done about them, and a reviewer may
-# look at all of them or at a share drawn at random. single: those of them that rest on one label, and settle nothing
-# until somebody approves them.
-AGREED, SINGLE = "agreed", "single"
-TO_CHECK = (AGREED, SINGLE)
-STATES = ("disputed", "short", "reopened", "returned", AGREED, SINGLE)
-
-_OF_PROJECT = f"""
-    v.criterion_id = ANY(ARRAY(SELECT id FROM annotate_criterion WHERE project_id = %(project)s))
-      AND {no_abstention("v")}
+# Where a page begins: after this verdict, or after all of a sample ("s" before its primary key).
+_CURSOR = re.compile(r"(?P<of>s?)(?P<key>[0-9]{1,18})", re.ASCII)
+# A sample, and the place among its units; None: all of them.
+_Position = tuple[int, tuple[Any, ...] | None]
+_BY_CRITERION = """
+    SELECT key, max(name), count(*), min(position) FROM waiting GROUP BY key ORDER BY min(position), key
 """
-_NOT_SETTLED = f"SELECT v.* FROM annotate_verdict v WHERE {_OF_PROJECT} AND NOT (v.state = 'settled')"
-# With how much their samples matter. A sample's place must not change while a reviewer decides its units one by one:
-# units that were decided count as well as those that wait. For the same reason reopened units are a list of their own
-# in front.
-_WEIGHED = f"""
-    SELECT v.id, v.sample_id, v.criterion_id, v.unit, v.state, v.batch_id,
-           count(*) OVER of_sample AS disputes, sum(1 - coalesce(v.agreement, 0)) OVER of_sample AS spread
-      FROM annotate_verdict v
-     WHERE {_OF_PROJECT}
-       AND (NOT (v.state = 'settled') OR v.method IN ({", ".join(f"'{method.value}'" for method in DECIDED_METHODS)}))
-    WINDOW of_sample AS (PARTITION BY v.sample_id)
-"""
-_WAITING = f"""
-    WITH waiting AS (
-        SELECT e.*, c.position, c.key, c.name
-          FROM ({{source}}) AS e JOIN annotate_criterion c ON c.id = e.criterion_id
-         WHERE e.state <> 'settled' AND {IS_LATEST.format(verdict="e")} AND {{filters}}
-    )
-"""
-
-# The draw depends on the seed and the unit only, so that the same units are drawn again.
-_TO_CHECK = """
-    WITH waiting AS (
-        SELECT e.id, e.sample_id, e.criterion_id, e.unit, e.state, e.batch_id, c.position, c.key, c.name
-          FROM annotate_verdict e JOIN annotate_criterion c ON c.id = e.criterion_id
-         WHERE c.project_id = %(project)s AND e.state = 'settled' AND e.method IN ({ruled})
-           AND e.approved_by_id IS NULL AND {is_latest} AND {no_abstention} AND {{filters}}
-    )
-""".format(
-    ruled=", ".join(f"'{method.value}'" for method in RULED_METHODS),
-    is_latest=IS_LATEST.format(verdict="e"),
-    no_abstention=no_abstention("e"),
-)
-_DRAWN = """
-    ('x' || substr(md5(%(seed)s || ':' || e.sample_id || ':' || e.unit || ':' || c.key), 1, 7))::bit(28)::int
-        < %(share)s * 268435456
-"""
-
-_BY_SAMPLE = (
-    "sample_id, position, key, criterion_id, coalesce(nullif(split_part(unit, ':', 2), ''), '0')::int, unit, id"
-)
-_BY_WEIGHT = f"(state = 'reopened') DESC, disputes DESC, spread DESC, {_BY_SAMPLE}"
-
-# Read once, however few units PostgreSQL expects: for few it compares each of them with all tasks, for minutes.
-_NOT_BLIND = f"e.sample_id NOT IN ({SAMPLES_TO_LABEL})"
-_RETURNED = f"""
-    EXISTS (SELECT FROM annotate_task t JOIN annotate_label l ON l.task_id = t.id
-              JOIN annotate_batch b ON b.id = t.batch_id AND b.status = ANY(%(running)s)
-             WHERE t.sample_id = e.sample_id AND t.status IN {OPEN_TASK_STATUSES_SQL} AND NOT (t.return_message = '')
-               AND l.unit = e.unit AND l.criterion_id = e.criterion_id)
-"""
-_AT_WORK = """
-    EXISTS (SELECT FROM annotate_task t JOIN annotate_batch b ON b.id = t.batch_id AND b.status = ANY(%(running)s)
-             WHERE t.batch_id = e.batch_id AND t.sample_id = e.sample_id AND t.status = ANY(%(open)s)
-               AND t.purpose = 'label' AND e.state = 'disputed')
-"""
-_SHORT = """
-    (e.state = 'disputed' AND
-     (SELECT jsonb_array_length(v.votes) FROM annotate_verdict v WHERE v.id = e.id) <
-     (SELECT coalesce(b.settle_votes, s.overlap)
-        FROM annotate_batchsample s JOIN annotate_batch b ON b.id = s.batch_id
-       WHERE s.batch_id = e.batch_id AND s.sample_id = e.sample_id))
-"""
-
-
-def _looked_up(exists: str) -> str:
-    """For each unit in an index, where PostgreSQL would expect few units and compare each with all open tasks."""
-    return exists.rstrip().removesuffix(")") + " OFFSET 0)"
-
-
-_NOBODY_AT_IT = f"NOT {_looked_up(_AT_WORK)} AND NOT {_looked_up(_RETURNED)}"
-_STATE_FILTERS = {
-    "": f"NOT {_AT_WORK} AND NOT {_RETURNED}",
-    "disputed": f"e.state = 'disputed' AND {_SHORT} IS NOT TRUE AND {_NOBODY_AT_IT}",
-    "short": f"{_SHORT} AND {_NOBODY_AT_IT}",
-    "reopened": f"e.state = 'reopened' AND NOT {_RETURNED}",
-    "returned": _RETURNED,
-}
 
 
 @dataclass(frozen=True)
 class Place:
     """Where a unit stands in a queue. The queue goes round, so that skipped units come again. waiting: how many wait in
-    it; others: how many of them are not this unit."""
+    it; others: how many of them are not this unit; where not is_all, there are more. further: where a walked queue was
+    looked through up to without a next one; "": to its end."""
 
     waiting: int
     others: int
     previous: int | None
     next: int | None
+    is_all: bool = True
+    further: str = ""
 
 
 @dataclass(frozen=True)
 class Group:
-    """How many units of a criterion wait."""
+    """How many units of a criterion wait; where not is_all, there may be more."""
 
     key: str
     name: str
     n: int
+    is_all: bool = True
 
 
 class Disputed(NamedTuple):
@@ -168,6 +89,10 @@ class Queue:
     criterion: a key, batch: a number, state: one of STATES; empty ones narrow nothing. annotator: a rater's name, only
     what they voted on; raises Invalid where the reader may not know names. Of `agreed` and `single`, share: only this
     share of them, drawn with the seed.
+
+    Where `is_many`, all orders are by sample, and where `is_walked`, a page is read from where the one before ended:
+    `after`. most_sorted: of more than so many it is so. seconds: how long it is walked for one page; stretch: how many
+    units that may wait, or samples where nothing leads to these, are looked at at a time.
     """
 
     project: Project
@@ -179,10 +104,29 @@ class Queue:
     annotator: str = ""
     share: float = 1
     seed: int = 0
+    most_sorted: int = walking.MOST_SORTED
+    seconds: float = walking.SECONDS
+    stretch: int = 1_000
 
     def __post_init__(self) -> None:
         if self.annotator and not may_know_names(self.reader, self.project):
             raise Invalid("names_hidden", _("This project hides who gave which label."))
+
+    @cached_property
+    def is_many(self) -> bool:
+        """Of the whole project, so that an order is the same however the queue is narrowed."""
+        condition = sql.OF_INDEX[self.state if self.state in TO_CHECK else ""]
+        ((number,),) = self._fetch(
+            f"""SELECT count(*) FROM (SELECT FROM annotate_verdict e WHERE {sql.of_project("e")} AND {condition}
+                                       LIMIT %(most)s) AS e""",
+            most=self.most_sorted + 1,
+        )
+        return bool(number > self.most_sorted)
+
+    @property
+    def is_walked(self) -> bool:
+        """Not of what was sent back: a person wrote to somebody about each, and an index leads to them."""
+        return self.state != RETURNED and self.is_many
 
     def count(self) -> int:
         """Counted once, together with `groups`, for this instance: after a change, make another."""
@@ -198,22 +142,60 @@ class Queue:
     def __getitem__(self, part: int | slice) -> Verdict | list[Verdict]:
         if isinstance(part, int):
             return self[part : part + 1][0]
-        ids = self.ids(part)
-        found = Verdict.objects.select_related("criterion", "sample").in_bulk(ids)
-        return [found[pk] for pk in ids if pk in found]
+        return self._verdicts(self.ids(part))
 
     def __iter__(self) -> Iterator[Verdict]:
         return iter(self[:])
 
     def ids(self, part: slice = slice(None)) -> list[int]:
+        if part.stop is not None and self.is_walked:
+            return self._walk(None, part.stop, math.inf).rows[part.start or 0 :]
+        at = limit_and_offset(part)
         rows = self._rows(
             f"SELECT id FROM waiting ORDER BY {self._in_order} LIMIT %(limit)s OFFSET %(offset)s",
-            **limit_and_offset(part),
+            weighed=self._is_weighed,
+            limit=at["limit"],
+            offset=at["offset"],
         )
         return [row[0] for row in rows]
 
+    def _verdicts(self, ids: list[int]) -> list[Verdict]:
+        found = Verdict.objects.select_related("criterion", "sample").in_bulk(ids)
+        return [found[pk] for pk in ids if pk in found]
+
+    def cursor(self, row: Verdict) -> str:
+        return str(row.pk)
+
+    def position(self, cursor: str) -> _Position | None:
+        """What `cursor` names; None: there is no such unit, or sample."""
+        matched = _CURSOR.fullmatch(cursor)
+        if not matched:
+            return None
+        key = int(matched["key"])
+        if matched["of"]:
+            return (key, None) if self.project.samples.filter(pk=key).exists() else None
+        found = self._fetch(
+            f"""SELECT {sql.PLACE}
+                  FROM (SELECT e.sample_id, c.position, c.key, e.criterion_id, e.unit, e.id
+                          FROM annotate_verdict e JOIN annotate_criterion c ON c.id = e.criterion_id
+                         WHERE c.project_id = %(project)s AND e.id = %(verdict)s) AS e""",
+            verdict=key,
+        )
+        return (found[0][0], found[0]) if found else None
+
+    def after(self, at: _Position | None, wanted: int, *, backwards: bool = False) -> Walked[Verdict]:
+        """Those that follow, or come before, the nearest first; None: from the beginning, or the end."""
+        walked = self._walk(at, wanted, backwards=backwards)
+        return Walked(self._verdicts(walked.rows), walked.reached)
+
+    def counted(self) -> Counted:
+        """Up to a limit of number and time."""
+        return self._counted(time.monotonic() + self.seconds)
+
     def place(self, verdict_id: int) -> Place:
-        ((count, first, last, at, before, after),) = self._rows(
+        if self.is_walked:
+            return self._walked_place(verdict_id)
+        ((waiting, first, last, at, before, after),) = self._rows(
             f""", listed AS (
                 SELECT id, row_number() OVER ordered AS at, lag(id) OVER ordered AS before,
                        lead(id) OVER ordered AS after
@@ -222,35 +204,122 @@ class Queue:
             SELECT (SELECT count(*) FROM listed), (SELECT id FROM listed WHERE at = 1),
                    (SELECT id FROM listed ORDER BY at DESC LIMIT 1), one.at, one.before, one.after
               FROM (VALUES (%(verdict)s::bigint)) AS asked (id) LEFT JOIN listed one USING (id)""",
+            weighed=self._is_weighed,
             verdict=verdict_id,
         )
         if at is None:
-            return Place(count, count, None, first)
-        if count == 1:
+            return Place(waiting, waiting, None, first)
+        if waiting == 1:
             return Place(1, 0, None, None)
-        return Place(count, count - 1, before or last, after or first)
+        return Place(waiting, waiting - 1, before or last, after or first)
+
+    def _walked_place(self, verdict_id: int) -> Place:
+        """All within the time of one page; nothing stands before the first."""
+        until = time.monotonic() + self.seconds
+        at = self.position(str(verdict_id))
+        following = self._walk(at, 1, until)
+        if at is not None and not following.rows and following.reached is None:
+            following = self._walk(None, 1, until)
+        before = self._walk(at, 1, until, backwards=True).rows if at is not None else []
+        waiting = self._counted(until)
+        others = waiting.number
+        if at is not None and (waiting.is_all or others < walking.MOST_COUNTED):
+            here = (at[0] - 1, at[0])
+            ((is_in,),) = self._rows("SELECT count(*) FROM waiting WHERE id = %(verdict)s", here, verdict=verdict_id)
+            others = max(others - is_in, 0)
+        after = [pk for pk in following.rows if pk != verdict_id]
+        return Place(
+            waiting.number,
+            others,
+            before[0] if before else None,
+            after[0] if after else None,
+            waiting.is_all,
+            "" if following.reached is None else f"s{following.reached}",
+        )
 
     def groups(self) -> list[Group]:
         """How many wait per criterion, also of criteria that the queue is not narrowed to."""
-        return self._groups
+        if not self.is_walked:
+            return self._groups
+        if self.criterion:
+            return replace(self, criterion="").groups()
+        found: Counter[tuple[int, str, str]] = Counter()
+
+        def number(start: int | None, end: int | None, most: int) -> int:
+            rows = self._rows(_BY_CRITERION, stretch_within(start, end))
+            found.update({(position, key, name): n for key, name, n, position in rows})
+            return sum(n for _key, _name, n, _position in rows)
+
+        counted = count(self._end, number, time.monotonic() + self.seconds)
+        if counted.is_all:
+            return [Group(key, name, n) for (_position, key, name), n in sorted(found.items())]
+        for criterion in voted_criteria(self.project):
+            found[criterion.position, criterion.key, criterion.name] += 0
+        most = walking.MOST_COUNTED
+        return [Group(key, name, min(n, most), is_all=False) for (_position, key, name), n in sorted(found.items())]
 
     @cached_property
     def _groups(self) -> list[Group]:
-        rows = self._rows(
-            "SELECT key, max(name), count(*) FROM waiting GROUP BY key ORDER BY min(position), key",
-            False,
-            criterion="",
+        return [Group(key, name, n) for key, name, n, _position in self._rows(_BY_CRITERION, criterion="")]
+
+    def _counted(self, until: float) -> Counted:
+        def number(start: int | None, end: int | None, most: int) -> int:
+            ((found,),) = self._rows("SELECT count(*) FROM waiting", stretch_within(start, end))
+            return int(found)
+
+        return count(self._end, number, until)
+
+    def _walk(
+        self, at: _Position | None, wanted: int, until: float | None = None, *, backwards: bool = False
+    ) -> Walked[int]:
+        start, where, given = None, "true", {}
+        if at is not None:
+            start, place = at
+            if place is not None:
+                # The sample itself as well: its units after this one are left.
+                start += 1 if backwards else -1
+                given = {f"at_{number}": value for number, value in enumerate(place)}
+                values = ", ".join(f"%({name})s" for name in given)
+                where = f"({sql.PLACE}) {'<' if backwards else '>'} ({values})"
+        order = f"{sql.BY_SAMPLE}{' DESC' if backwards else ''}"
+
+        def find(start: int | None, end: int | None, most: int) -> list[int]:
+            rows = self._rows(
+                f"SELECT id FROM waiting WHERE {where} ORDER BY {order} LIMIT %(limit)s",
+                stretch_within(start, end, descends=backwards),
+                **given,
+                limit=most,
+            )
+            return [row[0] for row in rows]
+
+        if until is None:
+            until = time.monotonic() + self.seconds
+        return walk(start, lambda start: self._end(start, descends=backwards), find, wanted, until)
+
+    def _end(self, start: int | None, descends: bool = False) -> int | None:
+        """The sample with which a stretch ends that follows this one; None: it is the last."""
+        if start is None:
+            start = MOST_KEY if descends else 0
+        rows = self._fetch(
+            sql.ENDS[self.state == AGREED, self.batch is not None].format(
+                condition=sql.OF_INDEX[self.state],
+                criterion="c.key = %(criterion)s" if self.criterion else "true",
+                sign="<" if descends else ">",
+                order="DESC" if descends else "ASC",
+            ),
+            start=start,
+            size=self.stretch,
         )
-        return [Group(*row) for row in rows]
+        return rows[0][0] if rows else None
 
     @property
     def _is_weighed(self) -> bool:
         """Not of what nothing has to be done about."""
-        return self.order == "matters" and self.state not in TO_CHECK
+        return self.order == "matters" and self.state not in TO_CHECK and not self.is_many
 
     @property
     def _in_order(self) -> str:
-        return _BY_WEIGHT if self._is_weighed else _BY_SAMPLE
+        return sql.BY_WEIGHT if self._is_weighed else sql.BY_SAMPLE
 
     def disputed(self, only: Collection[int] | None = None) -> list[Disputed]:
         """Those that no reviewer has decided yet, in order, with the value that most votes are for."""
@@ -263,13 +332,42 @@ class Queue:
                   JOIN annotate_verdict v ON v.id = w.id
                  WHERE v.state = 'disputed' AND (%(only)s::bigint[] IS NULL OR v.id = ANY(%(only)s))
                  ORDER BY w.at""",
+            weighed=self._is_weighed,
             only=None if only is None else list(only),
         )
         # Many units have a handful of different values: each spelling is parsed once.
         parse = cache(json.loads)
         return [Disputed._make((*row, parse(value or "null"))) for *row, value in rows]
 
-    def _rows(self, sql: str, is_ordered: bool = True, /, **given: Any) -> list[tuple[Any, ...]]:
+    def _rows(
+        self, select: str, within: tuple[int, int] | None = None, *, weighed: bool = False, **given: Any
+    ) -> list[tuple[Any, ...]]:
+        """within: only of samples after the first of these primary keys, and up to the second."""
+        given = {"criterion": self.criterion, **given}
+        if within is None:
+            filters = [sql.NOT_BLIND]
+        else:
+            filters = [sql.NOT_BLIND_WITHIN, sql.WITHIN]
+            given |= {"low": within[0], "high": within[1]}
+        if self.state == AGREED:
+            waiting = sql.WAITING_FOR_CHECK
+        elif self.state == SINGLE:
+            waiting = sql.WAITING_FOR_CHECK
+            filters.append(IS_SINGLE)
+        else:
+            waiting = sql.WAITING_WEIGHED if weighed else sql.WAITING
+            filters.append(sql.LOOKED_UP[self.state])
+        if self.share < 1 and self.state in TO_CHECK:
+            filters.append(sql.DRAWN)
+        if self.annotator:
+            filters.append(sql.VOTED)
+        if given["criterion"]:
+            filters.append("c.key = %(criterion)s")
+        if self.batch is not None:
+            filters.append(OF_BATCH)
+        return self._fetch(waiting.replace("{filters}", " AND ".join(filters)) + select, **given)
+
+    def _fetch(self, statement: str, **given: Any) -> list[tuple[Any, ...]]:
         values = {
             "project": self.project.pk,
             **parameters(self.reader),
@@ -278,26 +376,8 @@ class Queue:
             "annotator": self.annotator,
             "share": self.share,
             "seed": self.seed,
-            **given,
         }
-        filters = [_NOT_BLIND]
-        if self.state in TO_CHECK:
-            filters += [IS_SINGLE] if self.state == SINGLE else []
-            filters += [_DRAWN] if self.share < 1 else []
-        else:
-            filters.append(_STATE_FILTERS[self.state])
-        if self.annotator:
-            filters.append(
-                "(SELECT v.votes FROM annotate_verdict v WHERE v.id = e.id)"
-                " @> jsonb_build_array(jsonb_build_object('rater', %(annotator)s::text))"
-            )
-        if values["criterion"]:
-            filters.append("c.key = %(criterion)s")
-        if self.batch is not None:
-            filters.append(OF_BATCH)
-        waiting = _TO_CHECK if self.state in TO_CHECK else _WAITING
-        source = _WEIGHED if self._is_weighed and is_ordered else _NOT_SETTLED
-        return fetch_all(waiting.format(source=source, filters=" AND ".join(filters)) + sql, values)
+        return fetch_all(statement, values | given)
 
 
 def one_verdict(project: Project, verdict_id: int, *, reader: Reader) -> Verdict:
@@ -309,35 +389,3 @@ def one_verdict(project: Project, verdict_id: int, *, reader: Reader) -> Verdict
     )
     require_unblind(reader, verdict.sample)
     return verdict
-
-
-def ground_truth(project: Project) -> list[dict[str, Any]]:
-    """Verdicts per criterion and version: settled by each method, approved, and still disputed; `single`: those of one
-    label that no reviewer looked at, which releases leave out."""
-    settled = Q(state=VerdictState.SETTLED)
-    counts = counts_without_abstentions(
-        Verdict.objects.filter(criterion__project=project).alias(standing=STANDING),
-        "criterion_id",
-        waiting=Count("pk", filter=~settled),
-        approved=Count("pk", filter=Q(approved_at__isnull=False)),
-        single=Count("pk", filter=Q(standing=Standing.SINGLE)),
-        settled=Count("pk", filter=settled),
-        **{method.value: Count("pk", filter=settled & Q(method=method)) for method in VerdictMethod},
-    )
-    criteria = Criterion.objects.filter(project=project).exclude(scale=Scale.TEXT).order_by("position", "-version")
-    rows = criteria.values("pk", "key", "name", "version", "is_current")
-    counted = [{**row, **counts[row["pk"]]} for row in rows]
-    return [row for row in counted if row["is_current"] or row["settled"] or row["waiting"]]
-
-
-def imported_labels(project: Project) -> Sequence[Mapping[str, Any]]:
-    """Labels that were made elsewhere, per criterion that can have verdicts."""
-    return list(
-        without_abstentions(
-            Label.objects.filter(criterion__project=project, criterion__is_current=True, task__isnull=True)
-        )
-        .exclude(criterion__scale=Scale.TEXT)
-        .values("criterion__name")
-        .annotate(labels=Count("id"), raters=Count("rater", distinct=True))
-        .order_by("criterion__position")
-    )

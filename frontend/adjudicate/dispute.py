@@ -65,10 +65,12 @@ def stretches(text: str, index: int, said: Iterable[Said]) -> list[Stretch]:
 
 @dataclass(frozen=True)
 class Around:
-    """What stands beside a unit in the queue, and how many wait in it: with this one, and without."""
+    """What stands beside a unit in the queue, and how many wait in it: with this one, and without; where not is_all,
+    there are more. next: where none was found in time, the list from there on."""
 
     waiting: int
     others: int
+    is_all: bool
     previous: str
     next: str
     query: str
@@ -173,7 +175,10 @@ def _around(page: ProjectPage, verdict: Verdict) -> Around:
     def link(pk: int | None) -> str:
         return page.url("dispute", pk) + narrowed.query if pk is not None else ""
 
-    return Around(place.waiting, place.others, link(place.previous), link(place.next), narrowed.query)
+    following = link(place.next)
+    if place.further:
+        following = page.url("adjudicate") + narrowed.after(place.further)
+    return Around(place.waiting, place.others, place.is_all, link(place.previous), following, narrowed.query)
 
 
 def _returnable(said: Sequence[Said]) -> list[tuple[str, str]]:
@@ -298,7 +303,13 @@ def _seen(form: DecisionForm, verdict: Verdict) -> DecisionForm:
 
 
 def _onwards(page: ProjectPage, verdict: Verdict, around: Around, done: str = "") -> HttpResponse:
-    left = _("%(n)d left.") % {"n": around.others} if around.next else _("That was the last one.")
+    if not around.next:
+        left = _("That was the last one.")
+    elif around.is_all:
+        left = _("%(n)d left.") % {"n": around.others}
+    else:
+        # Counting ended before the first, where time was short.
+        left = _("At least %(n)d left.") % {"n": around.others} if around.others else ""
     verdict.refresh_from_db(fields=["state", "method"])
     hears = page.project.show_judges and judges_on(verdict, reader=page.user)
     link = _("See judge results") if hears else _("Open it again")

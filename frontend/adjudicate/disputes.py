@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from django.contrib import messages
+from django.core.paginator import Page
 from django.http import HttpResponse, HttpResponseRedirect
 from django.utils.http import url_has_allowed_host_and_scheme, urlencode
 from django.utils.translation import gettext as _
@@ -19,10 +20,12 @@ from annotate.models.batch import BatchStatus
 from annotate.projects.read import rated_criteria, work_batches
 from annotate.verdicts.adjudication import Accepted, accept_agreed, accept_probable, show_names
 from annotate.verdicts.proposals_read import Preview, agreed, probable
-from annotate.verdicts.read import AGREED, ORDERS, SINGLE, STATES, TO_CHECK, Queue
+from annotate.verdicts.queue_sql import AGREED, SINGLE, STATES, TO_CHECK
+from annotate.verdicts.read import ORDERS, Queue
 from frontend.adjudicate.forms import AgreedForm, ProbableForm
 from frontend.base.hotkeys import keys_context
 from frontend.base.pages import ProjectPage, names_key, project_view, refuse, sees_names, word
+from frontend.data.lists import AFTER, Window, window
 
 
 @dataclass(frozen=True)
@@ -51,6 +54,10 @@ class Narrowing:
         }
         kept = {name: value for name, value in given.items() if value}
         return "?" + urlencode(kept) if kept else ""
+
+    def after(self, cursor: str) -> str:
+        """The address of what comes after this in the list."""
+        return f"{self.query or '?'}{'&' if self.query else ''}{urlencode({AFTER: cursor})}"
 
     @property
     def draws(self) -> bool:
@@ -111,15 +118,18 @@ ORDER_NAMES = {"matters": gettext_lazy("Highest impact"), "sample": gettext_lazy
 def disputes(page: ProjectPage) -> HttpResponse:
     narrowed = narrowing(page)
     queue = narrowed.queue(page)
-    rows = page.rows(queue)
+    rows: Window | Page = window(page, queue) if queue.is_walked else page.rows(queue)
     query = narrowed.query
-    approved = Verdict.objects.filter(criterion__project=page.project, approved_at__isnull=False)
+    # By their criteria's numbers, as the index of these has them.
+    criteria = list(page.project.criteria.values_list("pk", flat=True))
+    approved = Verdict.objects.filter(criterion__in=criteria, approved_at__isnull=False)
     context = {
         "groups": [(group, narrowed.but(criterion=group.key)) for group in queue.groups()],
         "all_query": narrowed.but(criterion=""),
         "narrowed": narrowed,
         "states": STATE_NAMES.items(),
-        "orders": ORDER_NAMES.items(),
+        "orders": [] if queue.is_many else ORDER_NAMES.items(),
+        "most_sorted": queue.most_sorted if queue.is_many and narrowed.state not in TO_CHECK else 0,
         "batches": work_batches(page.project).exclude(status=BatchStatus.DRAFT).only("number", "name"),
         "rows": rows,
         "listed": _listed(list(rows)),

@@ -28,7 +28,7 @@ from annotate.labels.consensus import settle_imported
 from annotate.models import Criterion, ImportJob, Project
 from annotate.models.transfer import ImportKind, ImportStatus
 from annotate.projects.read import voted_criteria
-from annotate.verdicts.read import ground_truth, imported_labels
+from annotate.verdicts.ground_truth_read import ground_truth, imported_labels
 from frontend.base.pages import ProjectPage, RefusalsShown, project_view, status_of
 from frontend.data.columns import COLUMN_HELP
 from frontend.data.values import lines

@@ -15,7 +15,7 @@ from django.utils.translation import gettext_noop
 from annotate.core.errors import Refusal
 from annotate.core.units import unit_anchor
 from annotate.models import Criterion
-from annotate.verdicts.read import SINGLE
+from annotate.verdicts.queue_sql import SINGLE
 from frontend.base.pages import ProjectPage
 from frontend.reports.asked import asked_criterion
 from frontend.reports.first_screen import FirstScreen

@@ -160,6 +160,32 @@ def make_samples(project: Project, count: int, **fields: Any) -> list[Sample]:
     return [make_sample(project, number, **fields) for number in range(1, count + 1)]
 
 
+def many_verdicts(criterion: Criterion, unit: str, count: int) -> None:
+    """So many samples at once, by statements: of every second this unit is disputed, of the others settled. Not in a
+    transaction."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "INSERT INTO annotate_sample (project_id, external_id, question, answer, contexts, claims, claims_source,"
+            " key_facts, entities, retrieved_doc_ids, relevant_doc_ids, pipeline_version, metadata, content_hash)"
+            " SELECT %s, 'm' || n, 'Q?', 'A.', '[]', %s, 'file', '[]', '[]', '{}', '{}', '', '{}', ''"
+            "   FROM generate_series(1, %s) AS n",
+            [criterion.project_id, json.dumps([{"text": "A.", "start": 0, "end": 2}]), count],
+        )
+        # At once: the checks of foreign keys were planned when the table was small, and would read all of it each time.
+        cursor.execute("VACUUM ANALYZE annotate_sample")
+        cursor.execute(
+            "INSERT INTO annotate_verdict"
+            " (sample_id, unit, criterion_id, state, value, method, votes, agreement, reason, revision, updated_at)"
+            " SELECT id, %s, %s, CASE WHEN id %% 2 = 0 THEN 'disputed' ELSE 'settled' END,"
+            "        CASE WHEN id %% 2 = 1 THEN '1'::jsonb END, CASE WHEN id %% 2 = 1 THEN 'majority' ELSE '' END,"
+            """        '[{"rater": "ann", "value": 1, "revision": 1, "label": 1}]',"""
+            "        0.5 + (id %% 3) / 10.0, '', 1, now()"
+            "   FROM annotate_sample WHERE project_id = %s AND external_id LIKE 'm%%'",
+            [unit, criterion.pk, criterion.project_id],
+        )
+        cursor.execute("VACUUM ANALYZE annotate_verdict")
+
+
 def take(user: User, batch: Batch, *exclude: Task) -> Task | None:
     """The user's next task of the batch, taken from its queue if need be."""
     found = take_task(

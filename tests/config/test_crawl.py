@@ -35,7 +35,7 @@ from annotate.models import (
     User,
     Verdict,
 )
-from annotate.verdicts.read import STATES
+from annotate.verdicts.queue_sql import STATES
 from config.celery import app as celery_app
 from judges.core.scores_read import rationales
 from judges.core.split import sides_of

@@ -52,7 +52,7 @@ TELL_NOTHING = {
     # One's own labels.
     "annotate.tasks.read": {"read_payload", "own_task", "next_task", "following_task"},
     # Figures over all units.
-    "annotate.verdicts.read": {"ground_truth", "imported_labels"},
+    "annotate.verdicts.ground_truth_read": {"ground_truth", "imported_labels"},
     # What an address asks for.
     "annotate.verdicts.wanted_units_read": {"value_written"},
     # Claims that a model proposed, which are not judged yet.

@@ -24,7 +24,9 @@ from annotate.labels.read import counting_labels
 from annotate.models import Criterion, Label, Project, Rater, Sample, Task, Verdict
 from annotate.projects.criteria import check_spec
 from annotate.samples.abstaining import set_abstained
-from annotate.verdicts.read import SINGLE, Queue, ground_truth, one_verdict
+from annotate.verdicts.ground_truth_read import ground_truth
+from annotate.verdicts.queue_sql import SINGLE
+from annotate.verdicts.read import Queue, one_verdict
 from judges.core.sample_read import said_about
 from tests.annotate.factories import TRISTATE, World, finish, make_sample, make_samples, make_world, must_take
 from tests.clients import as_user, client_of

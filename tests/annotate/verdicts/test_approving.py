@@ -12,7 +12,8 @@ from annotate.models import Verdict
 from annotate.tasks.labelling import submit_task
 from annotate.tasks.write import reopen_task
 from annotate.verdicts.adjudication import approve, decide
-from annotate.verdicts.read import Queue, ground_truth
+from annotate.verdicts.ground_truth_read import ground_truth
+from annotate.verdicts.read import Queue
 from tests.annotate.factories import World, decide_unit, finish, make_sample, make_samples, make_world, say
 
 pytestmark = pytest.mark.django_db
