@@ -1,17 +1,30 @@
 """Columns of many rows and few different values, as numbers."""
 
+from abc import abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from itertools import compress
 from typing import Any, TypeVar, overload
 
 import numpy as np
 
-from alignment.base.arrays import Array, Ints, first_places, renumbered
+from alignment.base.arrays import Array, Bools, Ints, first_places, renumbered
 
 Item_co = TypeVar("Item_co", covariant=True)
 Row = TypeVar("Row")
 
 _ROWS_AT_ONCE = 50_000
+
+
+class Items(Sequence[Item_co]):
+    """Very many different values, held in some other way than as a list of them."""
+
+    @abstractmethod
+    def several(self, places: Array) -> Iterator[Item_co]:
+        """Those at these places."""
+
+    @abstractmethod
+    def picked(self, places: Array) -> Sequence[Item_co]:
+        """The same, held in the same way where they are in order."""
 
 
 class Coded(Sequence[Item_co]):
@@ -34,15 +47,21 @@ class Coded(Sequence[Item_co]):
     @overload
     def __getitem__(self, place: int) -> Item_co: ...
     @overload
-    def __getitem__(self, place: slice) -> "Coded[Item_co]": ...
-    def __getitem__(self, place: int | slice) -> "Item_co | Coded[Item_co]":
-        if isinstance(place, slice):
+    def __getitem__(self, place: slice | Array) -> "Coded[Item_co]": ...
+    def __getitem__(self, place: int | slice | Array) -> "Item_co | Coded[Item_co]":
+        """As of an array: of several places those rows."""
+        if isinstance(place, slice | np.ndarray):
             return Coded(self.items, self.codes[place])
         return self.items[self.codes[place]]
 
     def __iter__(self) -> Iterator[Item_co]:
         for start in range(0, len(self), _ROWS_AT_ONCE):
-            yield from map(self.items.__getitem__, self.codes[start : start + _ROWS_AT_ONCE].tolist())
+            some = self.codes[start : start + _ROWS_AT_ONCE]
+            items = self.items
+            yield from items.several(some) if isinstance(items, Items) else map(items.__getitem__, some.tolist())
+
+    def tolist(self) -> list[Item_co]:
+        return list(self)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Sequence) and list(self) == list(other)
@@ -59,6 +78,8 @@ class Coded(Sequence[Item_co]):
         order = np.argsort(first_places(place, used.size), kind="stable")
         rank = np.empty_like(order)
         rank[order] = np.arange(order.size)
+        if isinstance(self.items, Items):
+            return Coded(self.items.picked(used[order]), rank[place])
         return Coded([self.items[code] for code in used[order].tolist()], rank[place])
 
 
@@ -78,12 +99,12 @@ def array_of(column: Sequence[Row], of: Callable[[Row], Any], kind: Any) -> Arra
 def taken(column: Sequence[Row], rows: Ints) -> Sequence[Row]:
     """The rows at these places."""
     if isinstance(column, Coded):
-        return Coded(column.items, column.codes[rows])
+        return column[rows]
     return [column[row] for row in rows.tolist()]
 
 
-def kept(column: Sequence[Row], rows: Sequence[bool]) -> Sequence[Row]:
+def kept(column: Sequence[Row], rows: Sequence[bool] | Bools) -> Sequence[Row]:
     """The rows of which it is true."""
     if isinstance(column, Coded):
-        return Coded(column.items, column.codes[np.array(rows, dtype=np.bool_)])
+        return column[np.array(rows, dtype=np.bool_)]
     return list(compress(column, rows))

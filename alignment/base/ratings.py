@@ -10,7 +10,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 
 from alignment.base.arrays import Array, Bools, Floats, Ints, run_starts
-from alignment.base.coded import Coded, array_of, different
+from alignment.base.coded import Coded, Items, array_of, different
 
 Scale = Literal["binary", "nominal", "ordinal", "interval"]
 
@@ -37,7 +37,7 @@ class Ratings:
     levels: tuple[Hashable, ...] | None
     scale: Scale
     raters: tuple[str, ...]
-    unit_ids: tuple[Hashable, ...] | None = None
+    unit_ids: Sequence[Hashable] | None = None
 
     def __post_init__(self) -> None:
         _check_scale(self.scale, self.levels)
@@ -53,7 +53,7 @@ class Ratings:
             arrays = {name: array[order] for name, array in arrays.items()}
         for name, array in arrays.items():
             kind = np.float64 if name == "value" and self.levels is None else np.int64
-            object.__setattr__(self, name, array.astype(kind))
+            object.__setattr__(self, name, array.astype(kind, copy=False))
         self._check_codes()
         self._check_units()
 
@@ -253,10 +253,12 @@ def _check_scale(scale: str, levels: tuple[Hashable, ...] | None) -> None:
         raise ValueError(f"the levels of an interval scale are numbers, not {levels!r}")
 
 
-def encode(keys: Sequence[Hashable]) -> tuple[Ints, tuple[Hashable, ...]]:
+def encode(keys: Sequence[Hashable]) -> tuple[Ints, Sequence[Hashable]]:
     """Keys numbered by first appearance, and the keys in that order."""
     if isinstance(keys, Coded):
         present = keys.by_appearance()
+        if isinstance(present.items, Items):
+            return present.codes.astype(np.int64), present.items
         code, names = encode(present.items)
         return code[present.codes], names
     codes: dict[Hashable, int] = {}

@@ -1,12 +1,13 @@
 """One label per unit from several people. The one home of ties: a tie is no label."""
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from typing import Literal, get_args
 
 import numpy as np
 
 from alignment.base.arrays import Floats, Ints
+from alignment.base.coded import Coded
 from alignment.base.ratings import Ratings
 from alignment.base.tables import unit_levels, unit_runs
 
@@ -25,7 +26,7 @@ class Consensus:
     ratings on its most frequent level and ``size`` their number. ``ties`` counts the units without a label.
     """
 
-    unit_ids: tuple[Hashable, ...]
+    unit_ids: Sequence[Hashable]
     levels: tuple[Hashable, ...]
     label: Ints
     share: Floats
@@ -50,9 +51,9 @@ def consensus_labels(ratings: Ratings, rule: Rule = "majority") -> Consensus:
         raise ValueError("a consensus needs levels, and this scale has none")
     cells = unit_levels(ratings)
     label, top = _winners(cells.unit, cells.level, cells.count, cells.size, rule)
-    _, starts = unit_runs(ratings)
+    codes = ratings.unit[unit_runs(ratings)[1]]
     return Consensus(
-        unit_ids=tuple(ratings.unit_id(code) for code in ratings.unit[starts]),
+        unit_ids=codes.tolist() if ratings.unit_ids is None else Coded(ratings.unit_ids, codes),
         levels=ratings.levels,
         label=label,
         share=top / cells.size,

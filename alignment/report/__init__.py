@@ -4,6 +4,7 @@
 versions of the libraries give the same figures, digit for digit, wherever they are worked out.
 """
 
+from alignment.base.coded import Coded
 from alignment.report.agreement import agreement_figures
 from alignment.report.annotators import clearly_below
 from alignment.report.applied import Applied, Audit, applied, audited
@@ -20,12 +21,10 @@ from alignment.report.evidence import (
     Evidence,
     JudgeScores,
     Option,
-    UnitKey,
     Unsettled,
     Value,
-    evidence_as_dict,
-    evidence_from_dict,
 )
+from alignment.report.evidence_json import evidence_as_dict, evidence_from_dict, evidence_in_columns
 from alignment.report.judged import Judged, judge_titles
 from alignment.report.looked import Looked, looked
 from alignment.report.next_samples import (
@@ -42,3 +41,4 @@ from alignment.report.planned import FEWEST_OF_VERSION, Growth
 from alignment.report.reference import Reference, reference_of
 from alignment.report.report_figures import differences, report_figures
 from alignment.report.triaged import region_on_test
+from alignment.report.units import ByUnit, UnitKey, Units

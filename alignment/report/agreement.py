@@ -8,11 +8,13 @@ import numpy as np
 from alignment.agreement.mean_kappa import mean_pairwise_kappa
 from alignment.agreement.pairs import pairwise
 from alignment.agreement.summary import agreement_summary
+from alignment.base.coded import Coded
 from alignment.base.estimate import Estimate
-from alignment.base.ratings import Ratings
+from alignment.base.ratings import Ratings, encode, encode_values
 from alignment.report.comparison import Comparison
-from alignment.report.evidence import UnitKey, Value
+from alignment.report.evidence import Value
 from alignment.report.reference import Reference
+from alignment.report.units import ByUnit, UnitKey, by_unit
 
 MAX_PEOPLE = 20
 
@@ -58,13 +60,12 @@ def kappa_matrix(reference: Reference, comparisons: Sequence[Comparison], titles
     Without: the labels themselves, and only judges that answer with labels. Of more than 20 people those with the most
     units are shown, and `left_out` counts the others who share units with another rater.
     """
-    base = reference.base
     said: list[tuple[str, Mapping[UnitKey, Value]]] = [
         (title, one.labels if reference.passing is None else one.all_decisions)
         for title, one in zip(titles, comparisons, strict=True)
     ]
     judges = [(title, values) for title, values in said if values]
-    people, left_out = _most_active(base, {unit for _, values in judges for unit in values})
+    people, left_out = _most_active(reference, [values for _, values in judges])
     names = [f"p{place}" for place in range(len(people))] + [f"j{place}" for place in range(len(judges))]
     # Sorted by name p0, p1, p10, p2 …: the table below goes by our own order, so that doesn't matter.
     ratings = _joined(reference, people, [values for _, values in judges])
@@ -86,12 +87,13 @@ def kappa_matrix(reference: Reference, comparisons: Sequence[Comparison], titles
     }
 
 
-def _most_active(base: Ratings, judged: set[UnitKey]) -> tuple[list[str], int]:
+def _most_active(reference: Reference, judges: Sequence[Mapping[UnitKey, Value]]) -> tuple[list[str], int]:
     """People who share a unit with another person or a judge, those with the most units first."""
-    ids = base.unit_ids or ()
-    shared = np.bincount(base.unit, minlength=len(ids)) > 1
-    if judged:
-        shared |= np.array([unit in judged for unit in ids], dtype=np.bool_)
+    base = reference.base
+    judged = np.zeros(len(reference.units), dtype=np.bool_)
+    for judge in judges:
+        judged |= ByUnit.of(reference.units, judge, object).known
+    shared = (np.bincount(base.unit, minlength=reference.rated.size) > 1) | judged[reference.rated]
     sharing = np.unique(base.rater[shared[base.unit]])
     counts = np.bincount(base.rater, minlength=len(base.raters))
     order = sorted(sharing.tolist(), key=lambda code: (-counts[code], base.raters[code]))
@@ -100,13 +102,22 @@ def _most_active(base: Ratings, judged: set[UnitKey]) -> tuple[list[str], int]:
 
 def _joined(reference: Reference, people: Sequence[str], judges: Sequence[Mapping[UnitKey, Value]]) -> Ratings:
     """One table of the chosen people and the judges, under short names: a judge may be called like a person."""
-    base = reference.base
-    chosen = base.select_raters(people)
-    units = [cast("UnitKey", chosen.unit_id(code)) for code in chosen.unit]
-    raters = [f"p{code}" for code in chosen.rater]
-    values = [code if chosen.levels is None else chosen.levels[code] for code in chosen.value.tolist()]
-    for place, judge in enumerate(judges):
-        units += judge.keys()
-        raters += [f"j{place}"] * len(judge)
-        values += judge.values()
-    return Ratings.from_columns(units, raters, values, reference.clusters(units), scale=base.scale, levels=base.levels)
+    chosen = reference.base.select_raters(people)
+    units = reference.units
+    for judge in judges:
+        units = units.with_all(judge)
+    said = [by_unit(judge, object) for judge in judges]
+    unit = np.concatenate([units.places(reference.units)[reference.rated[chosen.unit]], *map(units.places, said)])
+    rater = [chosen.rater, *(np.full(len(one), len(people) + at) for at, one in enumerate(said))]
+    names = [*(f"p{place}" for place in range(len(people))), *(f"j{place}" for place in range(len(said)))]
+    levels = chosen.levels
+    value = np.concatenate([chosen.value, *(encode_values(one.column, levels, "value") for one in said)])
+    group, groups = encode(list(map(reference.evidence.group_of, units.samples)))
+    return Ratings.from_columns(
+        Coded(range(len(units)), unit),
+        Coded(names, np.concatenate(rater)),
+        value.tolist() if levels is None else Coded(levels, value),
+        Coded(groups, group[units.sample[unit]]),
+        scale=chosen.scale,
+        levels=levels,
+    )

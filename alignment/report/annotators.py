@@ -13,7 +13,7 @@ import numpy as np
 from alignment.agreement.self_consistency import self_consistency
 from alignment.agreement.with_others import PERCENT, agreement_with_rest
 from alignment.base.arrays import Array, Floats, Ints, renumbered, sums_by
-from alignment.base.coded import array_of, taken
+from alignment.base.coded import array_of, different, taken
 from alignment.base.estimate import NO_LEVELS, NO_UNITS, Estimate, Remark, estimates_as_dicts, remark
 from alignment.base.interval import Case, Plan, normal_quantile, standard_errors
 from alignment.base.ratings import Ratings, encode, encode_values
@@ -185,25 +185,19 @@ def by_week(people: Listed) -> tuple[dict[str, Any], list[list[dict[str, Any] | 
     reason = NO_LEVELS if base.levels is None else None if any(people.days) else NO_DAYS
     if reason is not None:
         return {"mondays": [], "earlier": 0, "reason": reason}, [[] for _ in range(people.rows)]
-    monday = {day: _monday(day) for day in set(people.days) if day is not None}
+    monday = {day: _monday(day) for day in different(people.days) if day is not None}
     every = sorted(set(monday.values()))
     kept = {week: at for at, week in enumerate(every[-MAX_WEEKS:])}
     column = {day: kept.get(week, -1) for day, week in monday.items()}
     week = array_of(people.days, lambda day: -1 if day is None else column[day], np.int64)
     rest = rest_label(base)
     used = (rest != TIE) & (week >= 0)
-    own = used & (people.place < people.rows - 1)
-    # All labels once more, for the last row.
-    row = np.concatenate([people.place[own], np.full(np.count_nonzero(used), people.rows - 1)])
-    hit, cluster, week = (np.concatenate([each[own], each[used]]) for each in (base.value == rest, base.cluster, week))
-    found = shares(
-        hit,
-        cluster,
-        row * len(kept) + week,
-        people.rows * len(kept),
-        name=PERCENT,
-        undefined=NO_UNITS,
-    )
+    hit, cell = base.value == rest, people.place * len(kept) + week
+    found: list[Estimate] = []
+    # One row for each of those shown, and the last one of all labels.
+    for rows, code, count in ((used & (people.place < people.rows - 1), cell, people.rows - 1), (used, week, 1)):
+        said = hit[rows], base.cluster[rows], code[rows], count * len(kept)
+        found += shares(*said, name=PERCENT, undefined=NO_UNITS)
     shown = ("value", "low", "high", "n", "reason")
     cells = [None if one.value is None else {name: getattr(one, name) for name in shown} for one in found]
     table = [cells[start : start + len(kept)] for start in range(0, len(cells), len(kept))]

@@ -20,9 +20,10 @@ from alignment.judging.threshold import decide
 from alignment.judging.triage import far_from
 from alignment.report.decisions import decisions_at
 from alignment.report.drawn import ALIKE
-from alignment.report.evidence import Chance, JudgeScores, UnitKey
+from alignment.report.evidence import Chance, JudgeScores
 from alignment.report.judged import Judged
 from alignment.report.reference import Reference
+from alignment.report.units import UnitKey
 
 ALPHA = 0.05
 

@@ -17,8 +17,8 @@ from alignment.base.ratings import encode
 from alignment.calibration.calibrators import Calibrator, Method
 from alignment.calibration.fit import CrossFit, NotFitted, cross_fit_on, fit_calibrator
 from alignment.calibration.reliability import BINS, CalibrationFigures, ReliabilityPoint, calibration_figures
-from alignment.report.evidence import UnitKey
 from alignment.report.judged import Judged
+from alignment.report.units import UnitKey
 
 #: The methods that give probabilities, the simplest first.
 Probable = Literal["platt", "isotonic"]

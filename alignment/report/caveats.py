@@ -7,9 +7,9 @@ import numpy as np
 from alignment.base.caveats import interval_caveat, rarer_samples
 from alignment.base.estimate import Remark
 from alignment.base.ratings import encode
-from alignment.report.evidence import UnitKey
 from alignment.report.judged import Judged
 from alignment.report.reference import Reference
+from alignment.report.units import UnitKey
 
 
 def caveat_of(judged: Judged, units: Sequence[UnitKey]) -> Remark | None:
@@ -31,12 +31,12 @@ def caveat_of_judge(judged: Judged) -> Remark | None:
     if judged.reference.passing is not None:
         return caveat_of(judged, judged.dev)
     human = judged.reference.labels()
-    units = [unit for unit in judged.labels if unit in human]
-    if not units:
+    both = human.only(judged.scores.known)
+    if not both:
         return None
-    samples, values = judged.reference.clusters(units), encode([human[unit] for unit in units])[0]
+    samples, values = judged.reference.group[both.places], encode(both.column)[0]
     rarer = rarer_samples(values, samples) if _is_ordered(judged.reference) else None
-    return interval_caveat(clusters=len(set(samples)), rarer=rarer)
+    return interval_caveat(clusters=np.unique(samples).size, rarer=rarer)
 
 
 def caveat_of_people(reference: Reference) -> Remark | None:

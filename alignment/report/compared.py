@@ -13,11 +13,11 @@ from alignment.base.estimate import Estimate, Remark, estimates_as_dicts, remark
 from alignment.judging.paired import Flips, paired_at_thresholds, paired_labels
 from alignment.report.comparison import Comparison, coverage_of, reading_order
 from alignment.report.decisions import cross_fitted
-from alignment.report.evidence import JudgeScores, UnitKey, Value
+from alignment.report.evidence import JudgeScores, Value
 from alignment.report.judged import Judged
 from alignment.report.people import ONLY_NUMBERS
 from alignment.report.reference import Reference
-from alignment.report.units import ByUnit
+from alignment.report.units import ByUnit, UnitKey
 
 MAX_JUDGES = 10
 MAX_EARLIER = 10
@@ -234,7 +234,7 @@ def _pair(
     flips: Flips = found.flips
     return {
         "units": len(units),
-        "samples": len({sample for sample, _ in units}),
+        "samples": reference.samples_of(units.codes.astype(np.int64)).size,
         "own": [estimates_as_dicts(side, figures) for side in (found.first, found.second)],
         "difference": estimates_as_dicts(found, figures),
         "flips": _counts(flips.gain.tolist()),

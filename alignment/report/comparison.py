@@ -2,24 +2,25 @@
 disagree most.
 """
 
-from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from heapq import nsmallest
 from typing import Any
 
 import numpy as np
 
-from alignment.base.arrays import Floats
+from alignment.base.arrays import Floats, renumbered
+from alignment.base.coded import taken
 from alignment.base.estimate import Estimate, Remark, estimates_as_dicts
 from alignment.judging.correlation import kendall, pearson, spearman
 from alignment.judging.label_judge import judge_label_kappa
 from alignment.judging.threshold import Sweep
 from alignment.report.decisions import on_dev
-from alignment.report.evidence import JudgeScores, UnitKey, Value
+from alignment.report.evidence import JudgeScores, Value
 from alignment.report.judged import Judged
 from alignment.report.reference import DEV, METHOD, NO_NUMBERS, NO_PASSES, NO_SIDE, Reference
-from alignment.report.units import ByUnit
+from alignment.report.units import ByUnit, UnitKey
 
 _CORRELATIONS = {"spearman": spearman, "kendall": kendall, "pearson": pearson}
 
@@ -40,7 +41,7 @@ class Comparison:
     said: JudgeScores
     row: dict[str, Any]
     scores: ByUnit[float]
-    labels: dict[UnitKey, Value]
+    labels: Mapping[UnitKey, Value]
     decisions: ByUnit[bool]
     curve: Sweep | None = None
     note: Remark | None = None
@@ -243,26 +244,25 @@ def _people(reference: Reference, one: Comparison) -> ByUnit[float]:
     evidence = reference.evidence
     if reference.passing is not None:
         # A verdict outweighs the labels it was made from.
-        settled = np.zeros(len(reference.units), dtype=np.bool_)
-        settled[reference.units.places(evidence.verdicts)] = True
-        return reference.share.with_all(reference.positive.only(settled))
+        return reference.share.with_all(reference.positive.only(reference.verdicts.known))
     if reference.mean is not None:
         return _between(reference.mean, evidence.criterion.levels or reference.mean.column)
-    agreeing: dict[UnitKey, list[bool]] = defaultdict(list)
-    for unit, value in zip(evidence.units, evidence.values, strict=True):
-        if unit in one.labels:
-            agreeing[unit].append(value == one.labels[unit])
-    shares = {unit: sum(votes) / len(votes) for unit, votes in agreeing.items()}
-    return ByUnit.of(reference.units, shares, np.float64)
+    labels = ByUnit[Value].of(reference.units, one.labels, object)
+    place = reference.units.places(evidence.units)
+    rows = np.flatnonzero(labels.known[place])
+    pairs = zip(taken(evidence.values, rows), labels.values_at[place[rows]], strict=True)
+    agrees = np.array([value == label for value, label in pairs], dtype=np.float64)
+    labelled, of = renumbered(place[rows])
+    return ByUnit.at(reference.units, labelled, np.bincount(of, agrees) / np.bincount(of))
 
 
 def _judge(reference: Reference, one: Comparison) -> ByUnit[float]:
     criterion, units = reference.evidence.criterion, reference.units
     if one.labels and reference.passing is not None:
-        passed = {unit: float(value in criterion.passes) for unit, value in one.labels.items()}
-        return ByUnit.of(units, passed, np.float64)
+        passes = one.judged.passing
+        return ByUnit(units, passes.known, passes.values_at.astype(np.float64))
     if one.labels and reference.mean is None:
-        return ByUnit.of(units, dict.fromkeys(one.labels, 1.0), np.float64)
+        return ByUnit(units, one.scores.known, np.ones(len(units)))
     scaled = _between(one.scores, criterion.levels if one.labels else one.scores.only(~reference.left_out).column)
     return scaled if one.said.higher_is_better else ByUnit(units, scaled.known, 1 - scaled.values_at)
 

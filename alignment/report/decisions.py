@@ -16,9 +16,8 @@ from alignment.base.tables import kappa
 from alignment.judging.threshold import at_threshold
 from alignment.judging.weighted import weighted_at_threshold
 from alignment.report.drawn import Drawn, drawn
-from alignment.report.evidence import UnitKey
 from alignment.report.judged import Judged
-from alignment.report.units import ByUnit
+from alignment.report.units import ByUnit, UnitKey
 
 LEVEL = 0.95
 TOO_FEW = remark("few_to_choose_threshold")
@@ -154,11 +153,8 @@ def _none_drawn(judged: Judged) -> Remark | None:
 def decisions_at(judged: Judged, units: Sequence[UnitKey], threshold: float | None) -> ByUnit[bool]:
     """Pass or fail of each unit: by the threshold, or, when there is none, by the judge's label."""
     places = judged.reference.units.places(units)
-    if threshold is None:
-        passed = np.array([judged.labels[unit] in judged.criterion.passes for unit in units], dtype=np.bool_)
-    else:
-        passed = _passed(judged, threshold)[places]
-    return ByUnit.at(judged.reference.units, places, passed)
+    passed = judged.passing.values_at if threshold is None else _passed(judged, threshold)
+    return ByUnit.at(judged.reference.units, places, passed[places])
 
 
 def _passed(judged: Judged, threshold: float | Floats) -> Bools:

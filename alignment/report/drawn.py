@@ -10,8 +10,9 @@ import numpy as np
 from alignment.base.arrays import Floats, Ints
 from alignment.base.coded import Coded
 from alignment.base.estimate import remark
-from alignment.report.evidence import Chance, UnitKey
+from alignment.report.evidence import Chance
 from alignment.report.reference import DEV, TEST, Reference
+from alignment.report.units import UnitKey
 
 NO_KNOWN_CHANCE = remark("no_known_chance")
 #: Where nobody knows how samples were drawn, figures are of what is labelled, and stand for nothing else.

@@ -2,23 +2,22 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from statistics import median
 from typing import Any
 
 import numpy as np
 
 from alignment.base.arrays import Bools
-from alignment.base.coded import different, kept
+from alignment.base.coded import array_of, kept
 from alignment.base.estimate import Estimate, Remark
 from alignment.judging.decision import Beside, Decision, Part, decision_on
 from alignment.judging.weighted import Design, weighted_at_threshold, weighted_mean
 from alignment.report.comparison import Comparison
 from alignment.report.decisions import LEVEL
 from alignment.report.drawn import NO_KNOWN_CHANCE, Drawn, counted, drawn, settled_on
-from alignment.report.evidence import Evidence, UnitKey
+from alignment.report.evidence import Evidence
 from alignment.report.people import ceiling_difference
 from alignment.report.planned import share_of
-from alignment.report.units import ByUnit
+from alignment.report.units import ByUnit, UnitKey, Units
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -68,7 +67,7 @@ def _figure(one: Comparison, decided: Bools, known: Drawn, level: float) -> Esti
     """decided: pass or fail of each of the known units."""
     reference = one.judged.reference
     if reference.evidence.endpoint.name == "kappa_less_people":
-        weights = dict(zip(known.units, (1 / known.probability).tolist(), strict=True))
+        weights = ByUnit.at(reference.units, known.places, 1 / known.probability)
         decisions = ByUnit.at(reference.units, known.places, decided)
         return ceiling_difference(reference, replace(one, decisions=decisions, open_decisions=None), level, weights)
     passed = reference.positive.values_at[known.places]
@@ -134,7 +133,8 @@ def open_on(evidence: Evidence, *, is_dev: bool) -> int:
 
 def seconds_of_sample(evidence: Evidence) -> float | None:
     """People's time for the labels of a sample, by the median of the choices that were timed; None where none was."""
-    timed = [gap for gap in evidence.seconds if gap is not None]
-    if not timed:
+    seconds = array_of(evidence.seconds, lambda gap: np.nan if gap is None else gap, np.float64)
+    timed = seconds[~np.isnan(seconds)]
+    if not timed.size:
         return None
-    return median(timed) * len(evidence.units) / len({sample for sample, _ in different(evidence.units)})
+    return float(np.median(timed)) * len(evidence.units) / len(Units.of(evidence.units).samples)

@@ -5,20 +5,18 @@ randomness, one generator for each figure.
 """
 
 import hashlib
-from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, fields, replace
-from itertools import chain
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal, NamedTuple, Self, cast
 
 import numpy as np
 
-from alignment.base.coded import Coded, different, kept
+from alignment.base.arrays import Bools
+from alignment.base.coded import Coded, array_of, different, kept
 from alignment.base.ratings import Ratings, Scale, encode
 from alignment.judging.decision import Endpoint
+from alignment.report.units import ByUnit, UnitKey, Units, without
 
-# A unit: its sample's own id, which is the same in every installation, and the address within the sample.
-UnitKey = tuple[str, str]
 Value = bool | int | float | str
 
 
@@ -72,22 +70,19 @@ class JudgeScores:
         return self.judge, self.version, self.dimension
 
     @property
-    def asked(self) -> set[UnitKey]:
+    def asked(self) -> Units:
         """Units that it was asked about, whatever came of that."""
-        return {*self.numbers, *self.labels, *self.failed}
+        return Units.of(self.numbers).with_all(self.labels).with_all(self.failed)
 
     def without(self, samples: Collection[str]) -> Self:
         """Without what it said of these."""
-        left: dict[str, Any] = {
-            name: {unit: said for unit, said in getattr(self, name).items() if unit[0] not in samples}
-            for name in _BY_UNIT
-        }
+        left: dict[str, Any] = {name: without(getattr(self, name), samples) for name in BY_UNIT}
         return replace(self, **left)
 
 
 DEFAULT = Endpoint()
-# Its fields that are of units.
-_BY_UNIT = ("numbers", "labels", "failed", "again")
+# Of JudgeScores the fields that are of units.
+BY_UNIT = ("numbers", "labels", "failed", "again")
 
 
 class Before(NamedTuple):
@@ -211,27 +206,29 @@ class Evidence:
 
     def samples(self) -> list[str]:
         """Those of which people or judges said something, in order."""
-        said: list[Iterable[UnitKey]] = [different(self.units), self.verdicts, (row.unit for row in self.before)]
-        said += [getattr(one, name) for one in (*self.judges, *self.earlier, *self.whole) for name in _BY_UNIT]
-        return sorted({sample for units in said for sample, _ in units})
+        said: list[Iterable[UnitKey]] = [self.units, self.verdicts, [row.unit for row in self.before]]
+        said += [getattr(one, name) for one in (*self.judges, *self.earlier, *self.whole) for name in BY_UNIT]
+        return sorted(set[str]().union(*(Units.of(units).samples for units in said)))
 
     def deciding(self) -> Self:
         """Only with the labels that say what a unit's value is."""
-        if not (self.settled_only and any(self.waiting)):
+        if not (self.settled_only and any(different(self.waiting))):
             return self
-        return self.kept([not waits for waits in self.waiting])
+        return self.kept(~array_of(self.waiting, bool, np.bool_))
 
-    def _alone(self) -> set[UnitKey]:
-        """Units of which nothing counts: of one label that settles nothing."""
-        return {unit for unit, why in self.unsettled.items() if why != "open"} if self.settled_only else set()
+    def alone(self, units: Units) -> Bools:
+        """Of each of these units whether nothing of it counts: it is of one label that settles nothing."""
+        found = np.zeros(len(units), dtype=np.bool_)
+        if self.settled_only:
+            unsettled = ByUnit.of(units, self.unsettled, object)
+            found[unsettled.places] = array_of(unsettled.column, lambda why: why != "open", np.bool_)
+        return found
 
     def without_single(self) -> Self:
         """Without units of one label that settles nothing."""
-        alone = self._alone()
-        if not alone:
-            return self
-        rest = {unit: why for unit, why in self.unsettled.items() if unit not in alone}
-        return replace(self.kept([unit not in alone for unit in self.units]), unsettled=rest)
+        units, unsettled = Units.of(self.units), Units.of(self.unsettled)
+        rest = ByUnit.of(unsettled, self.unsettled, object).only(~self.alone(unsettled))
+        return replace(self.kept(~self.alone(units)[units.places(self.units)]), unsettled=rest)
 
     def locked(self) -> Self:
         """What may be shown or exported before a look: without what judges said of samples that people labelled and
@@ -256,24 +253,30 @@ class Evidence:
         """Samples of the test half, and those with a unit that counts, or is open, and no side of the two."""
         if not self.criterion.passes:
             return set()
-        alone = self._alone()
-        labelled = {unit[0] for unit in chain(different(self.units), self.verdicts) if unit not in alone}
+        units = self.labelled()
+        labelled = {units.samples[place] for place in np.unique(units.sample[~self.alone(units)]).tolist()}
         tested = {sample for sample, is_dev in self.is_dev.items() if not is_dev}
         return tested | {sample for sample in labelled if not self.is_dev.get(sample, False)}
 
-    def kept(self, rows: Sequence[bool]) -> Self:
+    def labelled(self) -> Units:
+        """With labels or a verdict."""
+        return Units.of(self.units).with_all(self.verdicts)
+
+    def kept(self, rows: Sequence[bool] | Bools) -> Self:
         """Only with these labels."""
         columns: dict[str, Any] = {name: kept(getattr(self, name), rows) for name in _BY_LABEL}
         return replace(self, **columns)
 
     def ratings(self) -> Ratings:
         """The labels on the criterion's own scale; the cluster is the sample's group."""
+        units = Units.of(self.units)
         code, names = encode(self.units)
+        group, groups = encode(list(map(self.group_of, units.samples)))
         return Ratings.from_columns(
             Coded(names, code),
             self.raters,
             self.values,
-            Coded(self.clusters(cast("tuple[UnitKey, ...]", names)), code),
+            Coded(groups, group[units.sample[units.places(cast("Sequence[UnitKey]", names))[code]]]),
             scale=self.criterion.scale,
             levels=self.criterion.levels or None,
         )
@@ -281,143 +284,6 @@ class Evidence:
 
 # The columns of an evidence with a row per label.
 _BY_LABEL = ("units", "raters", "values", "days", "seconds", "too_fast", "waiting")
-FORMAT = 3
-
-
-def evidence_as_dict(evidence: Evidence) -> dict[str, Any]:
-    """Columns of equal length for what has many rows; floats keep every digit in JSON."""
-    return {
-        "format": FORMAT,
-        "criterion": asdict(evidence.criterion),
-        "seed": evidence.seed,
-        "ratings": {
-            **_addresses(evidence.units),
-            "rater": list(evidence.raters),
-            "value": list(evidence.values),
-            "day": list(evidence.days),
-            "seconds": list(evidence.seconds),
-            "too_fast": list(evidence.too_fast),
-            "waiting": list(evidence.waiting),
-        },
-        "before": {
-            **_addresses([row.unit for row in evidence.before]),
-            "rater": [row.rater for row in evidence.before],
-            "value": [row.value for row in evidence.before],
-        },
-        "verdicts": _columns(evidence.verdicts),
-        "unsettled": _columns(evidence.unsettled),
-        "settled_only": evidence.settled_only,
-        "declared": [row._asdict() for row in evidence.declared],
-        "is_dev": dict(evidence.is_dev),
-        "metadata": {sample: dict(values) for sample, values in evidence.metadata.items()},
-        "chances": {
-            "sample": list(evidence.chances),
-            "probability": [chance.probability for chance in evidence.chances.values()],
-            "stratum": [chance.stratum for chance in evidence.chances.values()],
-        },
-        "drawn_by": [row._asdict() for row in evidence.drawn_by],
-        "judges": [_said(one) for one in evidence.judges],
-        "earlier": [_said(one) for one in evidence.earlier],
-        "sizes": dict(evidence.sizes),
-        "dropped": {sample: list(indices) for sample, indices in evidence.dropped.items()},
-        "whole": [_said(one) for one in evidence.whole],
-        "measures": dict(evidence.measures),
-        "abstained": evidence.abstained,
-        "versions": dict(evidence.versions),
-        **({"groups": dict(evidence.groups)} if evidence.groups else {}),
-        "endpoint": evidence.endpoint.as_dict(),
-        **({"nameless": [list(chance) for chance in evidence.nameless]} if evidence.nameless else {}),
-    }
-
-
-def evidence_from_dict(found: Mapping[str, Any]) -> Evidence:
-    """Raises ValueError for another format, and for columns of unequal length."""
-    if found.get("format") == 2:
-        found = _of_before(found)
-    if found.get("format") != FORMAT:
-        raise ValueError(f"evidence of format {found.get('format')!r}; this version reads formats 2 and {FORMAT}")
-    criterion = dict(found["criterion"])
-    options = tuple(Option(**option) for option in criterion.pop("options"))
-    passes = tuple(criterion.pop("passes"))
-    ratings, before = found["ratings"], found["before"]
-    chances = zip(*(found["chances"][name] for name in ("sample", "probability", "stratum")), strict=True)
-    return Evidence(
-        criterion=Criterion(**criterion, options=options, passes=passes),
-        seed=found["seed"],
-        units=_units(ratings),
-        raters=ratings["rater"],
-        values=ratings["value"],
-        verdicts=_mapping(found["verdicts"]),
-        is_dev=found["is_dev"],
-        judges=[_scores(one) for one in found["judges"]],
-        days=ratings["day"],
-        seconds=ratings["seconds"],
-        too_fast=ratings["too_fast"],
-        waiting=ratings["waiting"],
-        before=list(map(Before, _units(before), before["rater"], before["value"])),
-        earlier=[_scores(one) for one in found["earlier"]],
-        metadata=found["metadata"],
-        chances={sample: Chance(*chance) for sample, *chance in chances},
-        drawn_by=[DrawnBy(**row) for row in found["drawn_by"]],
-        sizes=found["sizes"],
-        whole=[_scores(one) for one in found["whole"]],
-        measures=found["measures"],
-        unsettled=_mapping(found["unsettled"]),
-        settled_only=found["settled_only"],
-        declared=[Declared(**row) for row in found["declared"]],
-        abstained=found["abstained"],
-        dropped=found["dropped"],
-        versions=found["versions"],
-        groups=found.get("groups", {}),
-        endpoint=Endpoint(**found.get("endpoint", {})),
-        nameless=[Chance(*chance) for chance in found.get("nameless", ())],
-    )
-
-
-def _of_before(found: Mapping[str, Any]) -> dict[str, Any]:
-    """Format 2 as the present one. Judges were compared with all that was labelled; which units were still open is not
-    known of it, nor how fast labels came."""
-    labels = Counter(_units(found["ratings"]))
-    verdicts = _mapping(found["verdicts"])
-    alone: dict[UnitKey, Unsettled] = {
-        unit: "single" for unit, count in labels.items() if count == 1 and unit not in verdicts
-    }
-    since = {
-        "unsettled": _columns(alone),
-        "settled_only": False,
-        "declared": [],
-        "drawn_by": [],
-        "abstained": 0,
-        "dropped": {},
-        "versions": {},
-        "ratings": {**found["ratings"], "too_fast": [], "waiting": []},
-    }
-    return {**found, **since, "format": FORMAT}
-
-
-def _said(one: JudgeScores) -> dict[str, Any]:
-    values = {each.name: getattr(one, each.name) for each in fields(one) if each.name != "closed" or one.closed}
-    return {name: _columns(value) if name in _BY_UNIT else value for name, value in values.items()}
-
-
-def _scores(one: Mapping[str, Any]) -> JudgeScores:
-    return JudgeScores(**{**one, **{name: _mapping(one[name]) for name in _BY_UNIT}})
-
-
-def _addresses(units: Sequence[UnitKey]) -> dict[str, list[str]]:
-    return {"sample": [sample for sample, _ in units], "unit": [unit for _, unit in units]}
-
-
-def _columns(values: Mapping[UnitKey, Any]) -> dict[str, list[Any]]:
-    return {**_addresses(list(values)), "value": list(values.values())}
-
-
-def _units(columns: Mapping[str, Sequence[str]]) -> list[UnitKey]:
-    return list(zip(columns["sample"], columns["unit"], strict=True))
-
-
-def _mapping(columns: Mapping[str, Sequence[Any]]) -> dict[UnitKey, Any]:
-    return dict(zip(_units(columns), columns["value"], strict=True))
 
 
 def generator(seed: int, *names: object) -> np.random.Generator:

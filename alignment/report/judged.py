@@ -13,9 +13,9 @@ from alignment.base.coded import Coded
 from alignment.base.estimate import Estimate, Remark, remark
 from alignment.judging.auc import roc_auc
 from alignment.judging.threshold import Sweep, sweep
-from alignment.report.evidence import Criterion, JudgeScores, UnitKey, Value
+from alignment.report.evidence import Criterion, JudgeScores, Value
 from alignment.report.reference import DEV, NO_PASSES, TEST, Reference
-from alignment.report.units import ByUnit
+from alignment.report.units import ByUnit, UnitKey, by_unit
 
 NO_REFERENCE = remark("no_reference")
 NO_SCORES = remark("no_scores")
@@ -46,16 +46,22 @@ class Judged:
         return not self.said.numbers and bool(self.said.labels)
 
     @cached_property
-    def labels(self) -> dict[UnitKey, Value]:
-        return dict(self.said.labels) if self.answers_labels else {}
+    def labels(self) -> ByUnit[Value]:
+        return by_unit(self.said.labels if self.answers_labels else {}, object)
 
     @cached_property
     def scores(self) -> ByUnit[float]:
         """Labels count as their own numbers, else as pass (1) and fail (0), else not at all."""
         numbers: Mapping[UnitKey, float] = self.said.numbers
         if self.answers_labels:
-            numbers = {unit: self.score_of(value) for unit, value in self.labels.items()}
+            numbers = self.labels.read_as(self.score_of, np.float64)
         return ByUnit.of(self.reference.units, numbers, np.float64)
+
+    @cached_property
+    def passing(self) -> ByUnit[bool]:
+        """Whether each of the labels passes, of the units people said something about."""
+        passes = self.labels.read_as(self.criterion.passes.__contains__, np.bool_)
+        return ByUnit.of(self.reference.units, passes, np.bool_)
 
     def score_of(self, label: Value) -> float:
         """A label as a number."""

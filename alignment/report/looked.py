@@ -26,6 +26,7 @@ from alignment.report.judged import Judged
 from alignment.report.lots import whole_or_by_lot
 from alignment.report.people import ceiling_difference
 from alignment.report.triaged import no_region, region_on_test
+from alignment.report.units import ByUnit
 
 AFTER_ENDPOINT = remark("region_after_endpoint")
 _CALIBRATED = ("kappa", "brier")
@@ -71,9 +72,7 @@ def looked(judged: Judged, look: int, *, seconds: float | None = None) -> Looked
     scores, passes, _ = judged.columns(known.units)
     auc = weighted_roc_auc(scores, passes, *known.design, higher_is_better=judged.said.higher_is_better)
     calibrated = _calibrated(judged, known)
-    weights = {
-        unit: 1 / chance for unit, chance in zip(shown.drawn.units, shown.drawn.probability.tolist(), strict=True)
-    }
+    weights = ByUnit.at(judged.reference.units, shown.drawn.places, 1 / shown.drawn.probability)
     ceiling = ceiling_difference(judged.reference, one, weights=weights)
     beside = Beside(
         kappa=Estimate(**decided.row["kappa"]),
@@ -131,7 +130,8 @@ def _error(judged: Judged, decided: Decided) -> Estimate:
     asked = judged.said.asked
     counted = [unit for unit in settled_on(reference, is_dev=False) if unit in asked]
     known = drawn(reference, whole_or_by_lot(reference.evidence, counted))
-    wrong = np.array([decided.decisions.get(unit) != positive[unit] for unit in known.units], dtype=np.float64)
+    said = decided.decisions
+    wrong = (~said.known | (said.values_at != positive.values_at))[known.places].astype(np.float64)
     row, first = cluster_rows(known.cluster)[0], np.unique(known.cluster, return_index=True)[1]
     shares = np.bincount(row, wrong) / np.bincount(row)
     probability, stratum = (np.array(column)[first] for column in known.design[1:])
@@ -184,8 +184,8 @@ def _cutpoints(judged: Judged, known: Drawn) -> dict[str, Any]:
     levels, labels = judged.criterion.levels, judged.reference.labels()
     place = {value: at for at, value in enumerate(levels)}
     graded = drawn(judged.reference, [unit for unit in known.units if unit in labels])
-    human = np.array([place[labels[unit]] for unit in graded.units], dtype=np.int64)
-    given = fitted.verdict([judged.scores[unit] for unit in graded.units])
+    human = np.array([place[label] for label in labels.values_at[graded.places].tolist()], dtype=np.int64)
+    given = fitted.verdict(judged.scores.values_at[graded.places])
     cells = human * len(levels) + given
     return {
         "calibrator": fitted.as_dict(),

@@ -3,7 +3,8 @@
 from collections import defaultdict
 from collections.abc import Collection
 
-from alignment.report.evidence import Evidence, UnitKey, generator
+from alignment.report.evidence import Evidence, generator
+from alignment.report.units import UnitKey
 
 
 def whole_or_by_lot(evidence: Evidence, units: Collection[UnitKey]) -> list[UnitKey]:

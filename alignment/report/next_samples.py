@@ -24,9 +24,10 @@ from alignment.planning.selection import (
     strata,
     worth,
 )
-from alignment.report.evidence import Chance, Evidence, JudgeScores, UnitKey, Value, generator
+from alignment.report.evidence import Chance, Evidence, JudgeScores, Value, generator
 from alignment.report.judged import Judged
 from alignment.report.reference import Reference, reference_of
+from alignment.report.units import UnitKey
 
 #: Bins of the judges' score and of their disagreement, the finest first.
 _GRIDS = ((4, 2), (3, 2), (2, 2), (2, 1), (1, 1))
@@ -160,7 +161,7 @@ def _influence(reference: Reference, judge: Judged | None, at: dict[str, int]) -
         units, decided = judge.dev, _passes(judge)
         return kappa_influence(
             [decided[unit] > 0 for unit in units],
-            [reference.positive[unit] for unit in units],
+            judge.columns(units)[1],
             np.array([at[sample] for sample, _ in units], np.int64),
         )
     values = reference.positive if reference.passing is not None else reference.mean

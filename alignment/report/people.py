@@ -2,9 +2,8 @@
 might be against the truth, since the people it is compared with err too.
 """
 
-from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 
@@ -15,9 +14,8 @@ from alignment.judging.ceiling import AnnotatorCeiling, human_ceiling
 from alignment.judging.noise import Model, judge_under_noise
 from alignment.report.comparison import Comparison
 from alignment.report.decisions import LEVEL
-from alignment.report.evidence import UnitKey
 from alignment.report.reference import NO_PASSES, Reference
-from alignment.report.units import ByUnit
+from alignment.report.units import ByUnit, by_unit
 
 #: What the judge is called there; people are p0, p1 … in the order of their names, since a judge may bear a person's.
 JUDGE = "judge"
@@ -44,7 +42,8 @@ def with_judge(reference: Reference, one: Comparison, *, only_judged: bool = Fal
     levels = people.levels or ()
     if reference.passing is None:
         place_of = {level: place for place, level in enumerate(levels)}
-        said = ByUnit.of(reference.units, {u: place_of[value] for u, value in one.labels.items()}, np.int64)
+        said = by_unit(one.labels, object).read_as(place_of.__getitem__, np.int64)
+        said = ByUnit.of(reference.units, said, np.int64)
     else:
         said = one.all_decisions
     ids = people.unit_ids or ()
@@ -114,7 +113,7 @@ def beside_people(reference: Reference, one: Comparison) -> dict[str, Any]:
 
 
 def ceiling_difference(
-    reference: Reference, one: Comparison, level: float = LEVEL, weights: Mapping[UnitKey, float] | None = None
+    reference: Reference, one: Comparison, level: float = LEVEL, weights: ByUnit[float] | None = None
 ) -> Estimate:
     """Kappa of the judge less that of a person, both against the others' majority; as in `beside_people`. ``weights``:
     how many units each stands for; 1 by default."""
@@ -122,8 +121,7 @@ def ceiling_difference(
     if reason is not None:
         return Estimate.undefined(reason, level=level)
     ratings = with_judge(reference, one, only_judged=True)
-    units = cast("tuple[UnitKey, ...]", ratings.unit_ids or ())
-    stands_for = None if weights is None else [weights.get(unit, 0.0) for unit in units]
+    stands_for = None if weights is None else np.where(weights.known, weights.values_at, 0.0)[reference.rated]
     return human_ceiling(ratings, JUDGE, weight=stands_for, interval="jackknife", level=level).difference
 
 

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,10 +13,10 @@ from alignment.base.interval import Plan, share_of_trials
 from alignment.judging.bland_altman import bland_altman
 from alignment.judging.correlation import pearson, spearman
 from alignment.report.comparison import Comparison
-from alignment.report.evidence import JudgeScores, UnitKey
+from alignment.report.evidence import JudgeScores
 from alignment.report.judged import NONE_SCORED, judge_titles
 from alignment.report.reference import NO_PASSES, Reference
-from alignment.report.units import ByUnit, Units
+from alignment.report.units import ByUnit, UnitKey, Units
 from alignment.report.values import scale_of, scores_on_scale
 from alignment.retrieval.sample_metrics import context_precisions, ndcgs_at_k, precisions_at_k, reciprocal_ranks
 
@@ -108,7 +107,9 @@ class _Sheet:
         judges = (*evidence.judges, *evidence.whole)
         # Of labelled samples what is not dev is closed, unless the evidence is that of a look.
         self.on_dev = reference.passing is not None and not any(
-            sample in reference.closed for one in judges for sample, _ in chain(one.numbers, one.labels)
+            not reference.closed.isdisjoint(Units.of(values).samples)
+            for one in judges
+            for values in (one.numbers, one.labels)
         )
         rank = _ranks(units, evidence.dropped)
         counts = (rank >= 0) & (rank < self.sizes[units.sample])
@@ -166,9 +167,8 @@ def _graded(sheet: _Sheet, comparisons: Sequence[Comparison]) -> _Sides:
     reference, levels = sheet.reference, scale_of(sheet.reference)
     if reference.mean is None:
         return _Sides(sheet.of_units({}), [], NO_GRADES)
-    settled = {unit: float(value) for unit, value in reference.evidence.verdicts.items()}
     means = reference.mean.only(~reference.left_out)
-    grades = means.with_all(ByUnit.of(reference.units, settled, np.float64))
+    grades = means.with_all(reference.verdicts.read_as(float, np.float64))
     if (grades.column.min(initial=0.0) if levels is None else levels[0]) < 0:
         return _Sides(sheet.of_units({}), [], NO_GRADES)
     judges = []

@@ -6,20 +6,23 @@ import math
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import chain, count
-from typing import Any
+from itertools import chain
+from typing import Any, cast
 
 import numpy as np
 
 from alignment.base.arrays import Floats, Ints, cluster_rows, first_places
+from alignment.base.coded import Coded, array_of
 from alignment.base.estimate import Estimate, Remark, estimates_as_dicts, remark
+from alignment.base.ratings import encode
 from alignment.judging.prevalence import PpiMean, ppi_mean
 from alignment.judging.weighted import weighted_at_threshold
 from alignment.planning.sample_size import Plannable, plannable_from_estimate, two_digits
 from alignment.report.comparison import Comparison
-from alignment.report.evidence import UnitKey, Value
+from alignment.report.evidence import Value
 from alignment.report.judged import NONE_SCORED, Judged
 from alignment.report.reference import DEV, Reference
+from alignment.report.units import ByUnit, by_unit
 
 RATES = ("kappa", "tpr", "tnr")
 #: Numbers of further samples that are worth a look, as multiples of powers of ten …
@@ -226,44 +229,47 @@ def population_figures(judged: Judged) -> dict[str, Any]:
     all of them pooled, which is the share of no version. Left out where there is one. A version with labels of fewer
     than FEWEST_OF_VERSION samples has no figures.
     """
-    said = judged.said.labels if judged.answers_labels else judged.said.numbers
-    labelled = [(unit, said[unit]) for unit in judged.decided]
-    counts = judged.scores.only(~judged.reference.left_out)
-    others = [row for row in said.items() if row[0] not in counts]
-    found = _population(judged, labelled, others)
-    ties = len(said) - len(others) - len(labelled) if judged.reference.passing is not None else 0
-    of = judged.reference.evidence.versions
-    versions = sorted({of.get(sample, "") for (sample, _), _ in chain(labelled, others)}) if of else []
-    if len(versions) < 2:
+    reference = judged.reference
+    said = judged.labels if judged.answers_labels else by_unit(judged.said.numbers, np.float64)
+    place, at = said.places, reference.units.places(said)
+    counts = judged.scores.known & ~reference.left_out
+    others = place[(at < 0) | ~np.append(counts, False)[at]]
+    labelled = said.units.places(judged.decided)
+    found = _population(judged, said, labelled, others)
+    ties = len(said) - others.size - labelled.size if reference.passing is not None else 0
+    of = reference.evidence.versions
+    if not of:
         return {**found, "ties": ties}
-    parts = defaultdict[str, tuple[_Scored, _Scored]](lambda: ([], []))
-    for place, rows in enumerate((labelled, others)):
-        for row in rows:
-            parts[of.get(row[0][0], "")][place].append(row)
+    version, versions = encode([of.get(sample, "") for sample in said.units.samples])
+    own = [version[said.units.sample[places]] for places in (labelled, others)]
+    present = sorted((cast("str", versions[code]), code) for code in np.unique(np.concatenate(own)).tolist())
+    if len(present) < 2:
+        return {**found, "ties": ties}
     rows_of = [
-        {"version": version, **_population(judged, *parts[version], least=FEWEST_OF_VERSION)} for version in versions
+        {
+            "version": name,
+            **_population(judged, said, labelled[own[0] == code], others[own[1] == code], least=FEWEST_OF_VERSION),
+        }
+        for name, code in present
     ]
     return {**found, "ties": ties, "versions": rows_of}
 
 
-_Scored = list[tuple[UnitKey, Value]]
-
-
-def _population(judged: Judged, labelled: _Scored, others: _Scored, *, least: int = 0) -> dict[str, Any]:
-    """Of these units with what the judge said of them. least: how many samples with labels it takes."""
-    samples, unlabelled = ({sample for (sample, _), _ in rows} for rows in (labelled, others))
-    chances = judged.reference.evidence.chances
+def _population(judged: Judged, said: ByUnit[Value], labelled: Ints, others: Ints, *, least: int = 0) -> dict[str, Any]:
+    """Of these units of what the judge said. least: how many samples with labels it takes."""
+    units, chances = said.units, judged.reference.evidence.chances
+    samples = [units.samples[place] for place in np.unique(units.sample[labelled]).tolist()]
     counted = {
-        "labelled": {"units": len(labelled), "samples": len(samples)},
-        "unlabelled": {"units": len(others), "samples": len(unlabelled)},
+        "labelled": {"units": labelled.size, "samples": len(samples)},
+        "unlabelled": {"units": others.size, "samples": np.unique(units.sample[others]).size},
         "drawn": len({chances[sample].probability if sample in chances else None for sample in samples}) > 1,
     }
     if len(samples) < least:
         few = judged.refusal() or FEW_LABELLED
-        none = Estimate.undefined(few, n=len(labelled), clusters=len(samples)).as_dict()
+        none = Estimate.undefined(few, n=labelled.size, clusters=len(samples)).as_dict()
         return {"reason": few, **counted, **dict.fromkeys(_MEANS, none), "weight": None}
-    reason = judged.refusal() or (None if others else ALL_LABELLED)
-    found = _means(judged, labelled, others)
+    reason = judged.refusal() or (None if others.size else ALL_LABELLED)
+    found = _means(judged, said, labelled, others)
     means = {name: getattr(found, name) for name in _MEANS}
     return {
         "reason": reason,
@@ -280,22 +286,21 @@ def _population(judged: Judged, labelled: _Scored, others: _Scored, *, least: in
 _MEANS = ("classical", "tuned", "plain")
 
 
-def _means(judged: Judged, labelled: _Scored, others: _Scored) -> PpiMean:
-    units, values = len(labelled), [value for _, value in chain(labelled, others)]
+def _means(judged: Judged, said: ByUnit[Value], labelled: Ints, others: Ints) -> PpiMean:
+    reference, units, every = judged.reference, said.units, np.concatenate([labelled, others])
     if judged.answers_labels:
-        score = np.array([value in judged.criterion.passes for value in values], dtype=np.float64)
+        score = array_of(said.values_at[every], judged.criterion.passes.__contains__, np.float64)
     else:
         # Higher is better: the weight is never below 0.
-        score = np.array(values, dtype=np.float64) * (1 if judged.said.higher_is_better else -1)
-    samples = judged.reference.clusters(unit for unit, _ in chain(labelled, others))
-    number = dict(zip(dict.fromkeys(samples), count(), strict=False))
-    cluster = np.fromiter(map(number.__getitem__, samples), np.int64, len(samples))
+        score = said.values_at[every] * (1 if judged.said.higher_is_better else -1)
+    group, groups = encode(list(map(reference.evidence.group_of, units.samples)))
+    cluster, _ = encode(Coded(groups, group[units.sample[every]]))
     return ppi_mean(
-        [float(judged.reference.positive[unit]) for unit, _ in labelled],
-        score[:units],
-        cluster[:units],
-        score[units:],
-        cluster[units:],
+        reference.positive.values_at[reference.units.places(units)[labelled]].astype(np.float64),
+        score[: labelled.size],
+        cluster[: labelled.size],
+        score[labelled.size :],
+        cluster[labelled.size :],
         bounds=(0.0, 1.0),
         interval="jackknife",
     )

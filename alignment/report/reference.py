@@ -3,20 +3,19 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import chain
 from typing import Any, cast
 
 import numpy as np
 
 from alignment.base.arrays import Array, Bools, Floats, Ints, first_places, renumbered
-from alignment.base.coded import Coded, different, taken
+from alignment.base.coded import Coded, taken
 from alignment.base.estimate import remark
 from alignment.base.ratings import Ratings, encode
 from alignment.calibration.split import folds
 from alignment.judging.annotator_errors import pass_or_fail
 from alignment.judging.reference import mean_value, reference_majority
-from alignment.report.evidence import Evidence, UnitKey, Value, generator
-from alignment.report.units import ByUnit, Units
+from alignment.report.evidence import Evidence, Value, generator
+from alignment.report.units import ByUnit, UnitKey, Units
 
 FOLDS = 5
 METHOD = remark("verdict_else_majority")
@@ -31,8 +30,8 @@ class Reference:
     """People's side of every comparison on one criterion.
 
     units: every unit that people said something about, by label or verdict; what is said of them here is in arrays of
-    their size. ratings: the labels that count. passing: the same ratings read as pass or fail; None when the criterion
-    has no such reading, and then `positive` is empty.
+    their size. verdicts: those that settle a unit. ratings: the labels that count. passing: the same ratings read as
+    pass or fail; None when the criterion has no such reading, and then `positive` is empty.
     positive: pass or fail by people, of the units where they decided; `ties` counts those split in half.
     share: share of a unit's raters whose value passes. mean: mean of a unit's values, None when they are no numbers, or
     two of which one passes. Both need no verdict, so they are of units that are still open too: to leave out those on
@@ -43,6 +42,7 @@ class Reference:
 
     evidence: Evidence
     units: Units
+    verdicts: ByUnit[Value]
     ratings: Ratings
     passing: Ratings | None
     positive: ByUnit[bool]
@@ -104,9 +104,9 @@ class Reference:
         of, count = present // max(1, len(values)), np.bincount(cell)
         first = first_places(cell, present.size)
         won = 2 * count > np.bincount(unit)[of]
-        places = self.units.places(cast("tuple[UnitKey, ...]", units))[of[won]]
-        majority = ByUnit.at(self.units, places, _objects(taken(deciding.values, first[won])))
-        return majority.only(~self.left_out).with_all(ByUnit.of(self.units, self.evidence.verdicts, object))
+        places = self.units.places(cast("Sequence[UnitKey]", units))[of[won]]
+        majority = ByUnit.at(self.units, places, taken(deciding.values, first[won]))
+        return majority.only(~self.left_out).with_all(self.verdicts)
 
     def of_samples(self, said: Mapping[str, Any], without: Any, kind: Any) -> Array:
         """Of each unit what is said of its sample. kind: of numpy."""
@@ -177,9 +177,10 @@ def reference_of(evidence: Evidence) -> Reference:
     """People's side of the evidence; it doesn't need the judges, nor how samples are divided."""
     ratings, deciding = evidence.ratings(), evidence.deciding()
     counted = ratings if deciding is evidence else deciding.ratings()
-    units = Units(chain(different(evidence.units), evidence.verdicts))
-    unsettled = ByUnit.of(units, evidence.unsettled if evidence.settled_only else {}, object)
-    left_out, alone = unsettled.known, unsettled.known & (unsettled.values_at != "open")
+    units = evidence.labelled()
+    verdicts = ByUnit[Value].of(units, evidence.verdicts, object)
+    left_out = ByUnit.of(units, evidence.unsettled if evidence.settled_only else {}, object).known
+    alone = evidence.alone(units)
     passing, ties = passing_of(evidence, ratings), 0
     positive, share = ByUnit[bool].of(units, {}, np.bool_), ByUnit[float].of(units, {}, np.float64)
     if passing is not None:
@@ -187,8 +188,7 @@ def reference_of(evidence: Evidence) -> Reference:
         said = passing if deciding is evidence else pass_or_fail(counted, evidence.criterion.passes)
         majority = reference_majority(said, [True])
         by_labels = ByUnit.at(units, _places(units, said)[majority.unit], majority.positive).only(~left_out)
-        verdicts = {unit: value in passes for unit, value in evidence.verdicts.items()}
-        positive = by_labels.with_all(ByUnit.of(units, verdicts, np.bool_))
+        positive = by_labels.with_all(verdicts.read_as(passes.__contains__, np.bool_))
         share = _means(units, said).only(~alone)
         ties = int((share.known & ~positive.known & ~left_out).sum())
     is_numeric = ratings.ordered and (ratings.levels is None or ratings.level_numbers is not None)
@@ -197,6 +197,7 @@ def reference_of(evidence: Evidence) -> Reference:
     return Reference(
         evidence=evidence,
         units=units,
+        verdicts=verdicts,
         ratings=ratings,
         passing=passing,
         positive=positive,
@@ -216,15 +217,9 @@ def passing_of(evidence: Evidence, ratings: Ratings) -> Ratings | None:
 
 def _places(units: Units, ratings: Ratings) -> Ints:
     """Of each code of a unit."""
-    return units.places(cast("tuple[UnitKey, ...]", ratings.unit_ids or ()))
+    return units.places(cast("Sequence[UnitKey]", ratings.unit_ids or ()))
 
 
 def _means(units: Units, ratings: Ratings) -> ByUnit[float]:
     found = mean_value(ratings)
     return ByUnit.at(units, _places(units, ratings)[found.unit], found.value)
-
-
-def _objects(values: Sequence[Any]) -> Array:
-    column = np.empty(len(values), dtype=object)
-    column[:] = list(values)
-    return column

@@ -7,12 +7,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from alignment.base.arrays import Ints
-from alignment.base.coded import array_of, different
+from alignment.base.arrays import Ints, renumbered
+from alignment.base.coded import Coded, array_of, different
 from alignment.base.estimate import NO_UNITS, Estimate, Remark, remark
 from alignment.base.interval import Plan, share_of_trials
+from alignment.base.ratings import encode
 from alignment.judging.slices import MIN_CLUSTERS, Slice, slices_at_threshold
 from alignment.report.comparison import Comparison
+from alignment.report.evidence import Value
 from alignment.report.people import refusal
 from alignment.report.reference import NO_PASSES, Reference
 from alignment.report.units import ByUnit
@@ -34,8 +36,7 @@ def judge_slices(reference: Reference, one: Comparison) -> dict[str, Any]:
     """
     reason = _refusal(reference, one)
     places = one.decisions.places
-    units = list(one.decisions) if reason is None else []
-    columns, skipped = _columns(reference, units) if reason is None else ({}, [])
+    columns, skipped = _columns(reference, places) if reason is None else ({}, [])
     if reason is None and not columns:
         reason = NO_KEY
     found: list[Slice] = []
@@ -64,19 +65,18 @@ def _refusal(reference: Reference, one: Comparison) -> Remark | None:
     return reason or (None if any(reference.evidence.metadata.values()) else NO_METADATA)
 
 
-def _columns(
-    reference: Reference, units: list[tuple[str, str]]
-) -> tuple[dict[str, list[Hashable]], list[dict[str, Any]]]:
+def _columns(reference: Reference, places: Ints) -> tuple[dict[str, Sequence[Hashable]], list[dict[str, Any]]]:
     """Of each key that is used the value of every unit, None where it has none or one of too few samples."""
     metadata, group_of = reference.evidence.metadata, reference.evidence.group_of
-    samples = {sample for sample, _ in units}
+    present, sample_at = renumbered(reference.units.sample[places])
+    samples = [reference.units.samples[place] for place in present.tolist()]
     groups: dict[str, dict[Hashable, set[str]]] = defaultdict(lambda: defaultdict(set))
-    for sample in sorted(samples):
+    for sample in samples:
         for key, value in metadata.get(sample, {}).items():
             groups[key][value].add(group_of(sample))
     counts = {key: Counter({value: len(some) for value, some in of.items()}) for key, of in groups.items()}
     every = len(set(map(group_of, samples)))
-    columns: dict[str, list[Hashable]] = {}
+    columns: dict[str, Sequence[Hashable]] = {}
     skipped, slices = [], 0
     for key in sorted(counts, key=lambda key: (-counts[key].total(), key)):
         large = {
@@ -91,7 +91,8 @@ def _columns(
             skipped.append({"key": key, "values": len(counts[key]), "reason": why})
             continue
         slices += len(large)
-        columns[key] = [large.get(metadata.get(sample, {}).get(key)) for sample, _ in units]
+        code, values = encode([large.get(metadata.get(sample, {}).get(key)) for sample in samples])
+        columns[key] = Coded(values, code[sample_at])
     return columns, skipped
 
 
@@ -181,9 +182,10 @@ def _wrong(reference: Reference, one: Comparison) -> ByUnit[bool]:
     """Of each unit that judge and people decided whether they differ."""
     if reference.passing is not None:
         return ByUnit(reference.units, one.decisions.known, one.decisions.values_at != reference.positive.values_at)
-    said, human = ByUnit.of(reference.units, one.labels, object), reference.labels()
-    differs = np.not_equal(said.values_at, human.values_at).astype(np.bool_)
-    return ByUnit(reference.units, said.known & human.known, differs)
+    said, human = ByUnit[Value].of(reference.units, one.labels, object), reference.labels()
+    places = np.flatnonzero(said.known & human.known)
+    pairs = zip(said.values_at[places], human.values_at[places], strict=True)
+    return ByUnit.at(reference.units, places, np.array([label != value for label, value in pairs], dtype=np.bool_))
 
 
 def _week(day: str) -> str:

@@ -4,12 +4,11 @@ without the units that they are on. They count all the same: whoever reads a rep
 
 from collections import Counter
 from collections.abc import Sequence
-from itertools import compress
 from typing import Any
 
 import numpy as np
 
-from alignment.base.coded import kept
+from alignment.base.coded import array_of, kept
 from alignment.report.agreement import people_among_themselves
 from alignment.report.comparison import Comparison
 from alignment.report.decisions import cells_of, kappa_of_counts
@@ -21,14 +20,15 @@ def too_fast_figures(
 ) -> dict[str, Any] | None:
     """None where there are no such labels. ``people``: the raters of some, those with the most first."""
     evidence = reference.evidence
-    labels = Counter(compress(evidence.raters, evidence.too_fast))
-    if not labels:
+    fast = array_of(evidence.too_fast, bool, np.bool_)
+    if not fast.any():
         return None
+    labels = Counter(kept(evidence.raters, fast))
     is_slow = np.ones(len(reference.units), dtype=np.bool_)
-    is_slow[reference.units.places(kept(evidence.units, evidence.too_fast))] = False
+    is_slow[reference.units.places(kept(evidence.units, fast))] = False
     decided = [one.decisions.only(is_slow) for one in comparisons]
     of = Counter(evidence.raters)
-    rest = evidence.kept([not fast for fast in evidence.too_fast])
+    rest = evidence.kept(~fast)
     ratings = rest.ratings()
     passing = passing_of(rest, ratings)
     return {

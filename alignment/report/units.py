@@ -1,112 +1,241 @@
 """Units by number: what is said of each as arrays, which read like dictionaries by the units' names."""
 
-from bisect import bisect_left, bisect_right
-from collections.abc import ItemsView, Iterable, Iterator, Mapping, Sequence, ValuesView
+from bisect import bisect_left
+from collections.abc import Callable, Collection, ItemsView, Iterable, Iterator, Mapping, Sequence, ValuesView
 from functools import cached_property
+from itertools import islice
+from operator import eq, lt
 from typing import Any, TypeVar, cast, overload
 
 import numpy as np
 
-from alignment.base.arrays import Array, Bools, Ints
-from alignment.base.coded import Coded
+from alignment.base.arrays import Array, Bools, Ints, renumbered
+from alignment.base.coded import Coded, Items, array_of, different
 from alignment.base.ratings import encode
-from alignment.report.evidence import UnitKey
 
+# A unit: its sample's own id, which is the same in every installation, and the address within the sample.
+UnitKey = tuple[str, str]
 Value_co = TypeVar("Value_co", covariant=True)
 
 
-class Units(Sequence[UnitKey]):
-    """In order, each once; a unit's number is its place."""
+class Units(Items[UnitKey]):
+    """In order, each once; a unit's number is its place. Held as numbers: a million tuples take a hundred megabytes.
 
-    def __init__(self, units: Iterable[UnitKey]) -> None:
-        # Not a set: what comes in two orderly parts is sorted in one pass.
-        self._units = sorted(dict.fromkeys(units))
+    samples, addresses: those that the units have, in order. key: of each unit the place of its sample, times the number
+    of addresses, and the place of its address.
+    """
+
+    def __init__(self, samples: Sequence[str], addresses: Sequence[str], key: Ints) -> None:
+        self.samples, self.addresses, self._key = samples, addresses, key
+
+    @classmethod
+    def coded(cls, samples: Sequence[str], sample: Ints, addresses: Sequence[str], address: Ints) -> "Coded[UnitKey]":
+        """Rows about units, by the units' numbers. samples, addresses: each once; sample, address: of each row the
+        place of its own among them."""
+        samples, sample = _in_order(samples, sample)
+        addresses, address = _in_order(addresses, address)
+        key, place = renumbered(sample * len(addresses) + address)
+        return Coded(cls(samples, addresses, key), place)
+
+    @classmethod
+    def of(cls, units: Iterable[UnitKey]) -> "Units":
+        """The same object, where these are all of one."""
+        if isinstance(units, Units):
+            return units
+        if isinstance(units, ByUnit) and units.known.all():
+            return units.units
+        if isinstance(units, Coded):
+            return cls.of(different(units))
+        found = cls.coded(*parts_of(units)).items
+        assert isinstance(found, Units)
+        return found
 
     def __len__(self) -> int:
-        return len(self._units)
+        return self._key.size
 
     @overload
     def __getitem__(self, place: int) -> UnitKey: ...
     @overload
     def __getitem__(self, place: slice) -> list[UnitKey]: ...
     def __getitem__(self, place: int | slice) -> UnitKey | list[UnitKey]:
-        return self._units[place]
+        if isinstance(place, slice):
+            return list(self.several(np.arange(len(self))[place]))
+        sample, address = divmod(int(self._key[place]), len(self.addresses))
+        return self.samples[sample], self.addresses[address]
+
+    def __iter__(self) -> Iterator[UnitKey]:
+        return iter(self.at(np.arange(len(self))))
+
+    def several(self, places: Ints) -> Iterator[UnitKey]:
+        sample, address = np.divmod(self._key[places], max(1, len(self.addresses)))
+        return zip(
+            map(self.samples.__getitem__, sample.tolist()),
+            map(self.addresses.__getitem__, address.tolist()),
+            strict=True,
+        )
+
+    def place(self, unit: object) -> int:
+        """-1 of a stranger."""
+        if not (isinstance(unit, tuple) and len(unit) == 2):
+            return -1
+        sample, address = _place(self.samples, unit[0]), _place(self.addresses, unit[1])
+        if sample < 0 or address < 0:
+            return -1
+        return _place(self._key, sample * len(self.addresses) + address)
 
     def __contains__(self, unit: object) -> bool:
-        return unit in self.place
-
-    @cached_property
-    def place(self) -> dict[UnitKey, int]:
-        return dict(zip(self._units, range(len(self._units)), strict=True))
+        return self.place(unit) >= 0
 
     def places(self, units: Iterable[UnitKey]) -> Ints:
         """Of each of these its place, -1 of a stranger."""
         if isinstance(units, Coded):
-            return units.codes.astype(np.int64) if units.items is self else self.places(units.items)[units.codes]
-        if isinstance(units, ByUnit) and units.units is self:
-            return units.places
-        place = self.place
-        return np.array([place.get(unit, -1) for unit in units], dtype=np.int64)
+            return self.places(units.items)[units.codes]
+        if isinstance(units, ByUnit):
+            return self.places(units.units)[units.places]
+        if units is self:
+            return np.arange(len(self))
+        if not len(self):
+            return np.full(sum(1 for _ in units), -1)
+        samples, sample, addresses, address = parts_of(units)
+        sample, address = _among(self.samples, samples)[sample], _among(self.addresses, addresses)[address]
+        key = sample * len(self.addresses) + address
+        if np.array_equal(key, self._key):
+            return np.arange(len(self))
+        place = np.minimum(np.searchsorted(self._key, key), len(self) - 1)
+        return np.where((sample >= 0) & (address >= 0) & (self._key[place] == key), place, -1)
 
     def at(self, places: Ints) -> Coded[UnitKey]:
         """Those at these places."""
         return Coded(self, places)
 
     @cached_property
-    def _of_sample(self) -> tuple[Ints, list[str]]:
-        sample, samples = encode([sample for sample, _ in self._units])
-        return sample, cast("list[str]", list(samples))
-
-    @property
-    def samples(self) -> list[str]:
-        """Those that the units are of, in order."""
-        return self._of_sample[1]
-
-    @property
     def sample(self) -> Ints:
         """Of each unit the place of its sample among ``samples``."""
-        return self._of_sample[0]
+        return self._key // max(1, len(self.addresses))
+
+    @property
+    def address(self) -> Ints:
+        """Of each unit the place of its address among ``addresses``."""
+        return self._key % max(1, len(self.addresses))
+
+    def picked(self, places: Ints) -> "Sequence[UnitKey]":
+        if not (places[1:] > places[:-1]).all():
+            return list(self.several(places))
+        return Units.coded(self.samples, self.sample[places], self.addresses, self.address[places]).items
 
     def of_sample(self, name: str) -> slice:
         """Where the units of this sample stand."""
-        first = bisect_left(self._units, (name,))  # before all of the sample
-        return slice(first, bisect_right(self._units, name, lo=first, key=lambda unit: unit[0]))
+        sample = _place(self.samples, name)
+        if sample < 0:
+            return slice(0, 0)
+        ends = np.array([sample, sample + 1]) * len(self.addresses)
+        return slice(*np.searchsorted(self._key, ends).tolist())
 
     @cached_property
     def number(self) -> Ints:
         """Of each unit its number within its sample: 2 of "claim:2", 0 of a kind that a sample has once."""
-        address, addresses = encode([address for _, address in self._units])
-        numbers = [int(cast("str", one).partition(":")[2] or 0) for one in addresses]
-        return np.array(numbers, dtype=np.int64)[address]
+        numbers = [int(address.partition(":")[2] or 0) for address in self.addresses]
+        return np.array(numbers, dtype=np.int64)[self.address]
+
+    def with_all(self, more: Iterable[UnitKey]) -> "Units":
+        """Those of either."""
+        if isinstance(more, ByUnit) and more.units is self:
+            return self
+        others = Units.of(more)
+        if not len(self) or not (others.places(self) < 0).any():
+            return others
+        if not (self.places(others) < 0).any():
+            return self
+        samples, addresses = sorted({*self.samples, *others.samples}), sorted({*self.addresses, *others.addresses})
+        sample = [_among(samples, one.samples)[one.sample] for one in (self, others)]
+        address = [_among(addresses, one.addresses)[one.address] for one in (self, others)]
+        return Units.of(Units.coded(samples, np.concatenate(sample), addresses, np.concatenate(address)))
+
+
+def parts_of(units: Iterable[UnitKey]) -> tuple[Sequence[str], Ints, Sequence[str], Ints]:
+    """The different samples and addresses of these units, and of each the places of its own among them."""
+    if isinstance(units, Units):
+        return units.samples, units.sample, units.addresses, units.address
+    if isinstance(units, Coded):
+        samples, sample, addresses, address = parts_of(units.items)
+        return samples, sample[units.codes], addresses, address[units.codes]
+    if isinstance(units, ByUnit):
+        return parts_of(units.units.at(units.places))
+    rows = list(units)
+    (sample, of), (address, at) = encode([name for name, _ in rows]), encode([name for _, name in rows])
+    return cast("Sequence[str]", of), sample, cast("Sequence[str]", at), address
+
+
+def _in_order(names: Sequence[str], codes: Ints) -> tuple[list[str], Ints]:
+    """Those that occur, and the codes in their order."""
+    present, code = renumbered(codes)
+    used = names if present.size == len(names) else [names[place] for place in present.tolist()]
+    if all(map(lt, used, islice(used, 1, None))):
+        return list(used), code
+    order = sorted(range(len(used)), key=used.__getitem__)
+    return [used[place] for place in order], np.argsort(order)[code]
+
+
+def _place(ordered: Sequence[Any] | Ints, wanted: Any) -> int:
+    """-1: it isn't there."""
+    at = bisect_left(ordered, wanted)
+    return at if at < len(ordered) and ordered[at] == wanted else -1
+
+
+def _among(ordered: Sequence[str], names: Sequence[str]) -> Ints:
+    """Of each name its place there, -1 of a stranger."""
+    if names is ordered or (len(names) == len(ordered) and all(map(eq, names, ordered))):
+        return np.arange(len(names))
+    return np.array([_place(ordered, name) for name in names], dtype=np.int64)
 
 
 class ByUnit(Mapping[UnitKey, Value_co]):
-    """``known``: of which units there is something; ``values``: what, of no meaning elsewhere; both of shape (units,).
+    """``known``: of which units there is something; ``values_at``: what, of no meaning elsewhere; both of shape
+    (units,). Numbers are an array, all else is coded.
 
     Reads like a dictionary in the order of the units, in a few bytes a unit.
     """
 
     __slots__ = ("__dict__", "known", "units", "values_at")
 
-    def __init__(self, units: Units, known: Bools, values_at: Array) -> None:
+    values_at: Any
+
+    def __init__(self, units: Units, known: Bools, values_at: Array | Coded[Any]) -> None:
         self.units, self.known, self.values_at = units, known, values_at
 
     @classmethod
     def of(cls, units: Units, values: Mapping[UnitKey, Value_co], kind: Any) -> "ByUnit[Value_co]":
         """What is said of these units; of others it is left out. kind: of numpy."""
-        if isinstance(values, ByUnit) and values.units is units:
-            return values
+        if isinstance(values, ByUnit):
+            if values.units is units:
+                return values
+            column = values.column
+        elif kind is object:
+            column = _coded(values.values())
+        else:
+            column = np.array(list(values.values()), dtype=kind)
         places = units.places(values)
-        column = np.empty(places.size, dtype=kind)
-        # Item by item: numpy would take a list of lists for a table.
-        column[:] = list(values.values())
         return cls.at(units, places[places >= 0], column[places >= 0])
 
     @classmethod
-    def at(cls, units: Units, places: Ints, values: Array) -> "ByUnit[Any]":
-        known, column = np.zeros(len(units), dtype=np.bool_), np.zeros(len(units), dtype=values.dtype)
-        known[places], column[places] = True, values
+    def at(cls, units: Units, places: Ints, values: Array | Sequence[Any]) -> "ByUnit[Any]":
+        if not isinstance(values, Coded | np.ndarray):
+            values = _coded(values)
+        known = np.zeros(len(units), dtype=np.bool_)
+        known[places] = True
+        if isinstance(values, Coded):
+            codes = np.zeros(len(units), dtype=np.int32)
+            codes[places] = values.codes
+            return cls(units, known, Coded(values.items, codes))
+        column = np.zeros(len(units), dtype=values.dtype)
+        column[places] = values
         return cls(units, known, column)
+
+    @classmethod
+    def of_rows(cls, units: Coded[UnitKey], values: Array | Sequence[Any]) -> "ByUnit[Any]":
+        """Of these rows, each of another unit; on units of its own."""
+        names = Units.of(units)
+        return cls.at(names, names.places(units), values)
 
     @cached_property
     def places(self) -> Ints:
@@ -114,7 +243,7 @@ class ByUnit(Mapping[UnitKey, Value_co]):
         return np.flatnonzero(self.known)
 
     @property
-    def column(self) -> Array:
+    def column(self) -> Any:
         """What is said of these, in their order."""
         return self.values_at[self.places]
 
@@ -122,19 +251,33 @@ class ByUnit(Mapping[UnitKey, Value_co]):
         """Of the units of which it is true, as an array of shape (units,)."""
         return ByUnit(self.units, self.known & kept, self.values_at)
 
+    def read_as(self, of: Callable[[Value_co], Any], kind: Any) -> "ByUnit[Any]":
+        """What each value stands for. kind: of numpy."""
+        return ByUnit.at(self.units, self.places, array_of(self.column, of, kind))
+
     def with_all(self, more: "ByUnit[Any]") -> "ByUnit[Any]":
-        """What ``more`` says goes first."""
-        return ByUnit(self.units, self.known | more.known, np.where(more.known, more.values_at, self.values_at))
+        """What ``more`` says goes first. Of the same units."""
+        known, first, second = self.known | more.known, more.values_at, self.values_at
+        if not isinstance(first, Coded) or not isinstance(second, Coded):
+            return ByUnit(self.units, known, np.where(more.known, first, second))
+        both = _coded([*first.items, *second.items])
+        of_first, of_second = np.split(both.codes, [len(first.items)])
+        column = np.zeros(known.size, dtype=np.int32)
+        column[self.places], column[more.places] = (
+            of_second[second.codes[self.places]],
+            of_first[first.codes[more.places]],
+        )
+        return ByUnit(self.units, known, Coded(both.items, column))
 
     def __getitem__(self, unit: UnitKey) -> Value_co:
-        place = self.units.place[unit]
-        if not self.known[place]:
+        place = self.units.place(unit)
+        if place < 0 or not self.known[place]:
             raise KeyError(unit)
         return cast("Value_co", self.values_at[place : place + 1].tolist()[0])
 
     def __contains__(self, unit: object) -> bool:
-        place = self.units.place.get(cast("UnitKey", unit))
-        return place is not None and bool(self.known[place])
+        place = self.units.place(unit)
+        return place >= 0 and bool(self.known[place])
 
     def __iter__(self) -> Iterator[UnitKey]:
         return iter(self.units.at(self.places))
@@ -147,6 +290,25 @@ class ByUnit(Mapping[UnitKey, Value_co]):
 
     def items(self) -> ItemsView[UnitKey, Value_co]:
         return _Rows(self)
+
+
+def by_unit(values: Mapping[UnitKey, Value_co], kind: Any) -> ByUnit[Value_co]:
+    """On units of its own. kind: of numpy."""
+    return ByUnit.of(Units.of(values), values, kind)
+
+
+def without(values: Mapping[UnitKey, Value_co], samples: Collection[str]) -> Mapping[UnitKey, Value_co]:
+    """Without what is said of units of these samples."""
+    if not isinstance(values, ByUnit):
+        return {unit: value for unit, value in values.items() if unit[0] not in samples}
+    stays = np.array([sample not in samples for sample in values.units.samples], dtype=np.bool_)
+    return values.only(stays[values.units.sample])
+
+
+def _coded(values: Iterable[Any]) -> Coded[Any]:
+    """By type too: True is no 1."""
+    code, items = encode([(type(value), value) for value in values])
+    return Coded([value for _, value in cast("Sequence[tuple[type, Any]]", items)], code)
 
 
 class _Column(ValuesView[Any]):

@@ -16,10 +16,10 @@ from alignment.judging.auc import pr_auc
 from alignment.judging.bland_altman import bland_altman, on_scale
 from alignment.judging.threshold import decide
 from alignment.report.comparison import Comparison
-from alignment.report.evidence import UnitKey, Value
+from alignment.report.evidence import Value
 from alignment.report.judged import NO_REFERENCE, NO_SCORES
 from alignment.report.reference import NO_PASSES, Reference
-from alignment.report.units import ByUnit
+from alignment.report.units import ByUnit, UnitKey
 
 #: Scales with more levels are cut into bands.
 MAX_LEVELS = 11

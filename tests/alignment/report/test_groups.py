@@ -8,7 +8,8 @@ import pytest
 
 from alignment.report import Judged, evidence_as_dict, evidence_from_dict, looked, reference_of, report_figures
 from alignment.report.applied import applied, audited
-from alignment.report.evidence import Evidence, JudgeScores, UnitKey
+from alignment.report.evidence import Evidence, JudgeScores
+from alignment.report.units import UnitKey
 from tests.alignment.report.building import GRADES, evidence
 
 # Figures of samples as such: what they are is not what varies together.

@@ -18,8 +18,16 @@ from alignment import (
 )
 from alignment.base.caveats import FEW_SAMPLES
 from alignment.base.estimate import remark
-from alignment.report import Criterion, Evidence, JudgeScores, Option, compare, evidence_from_dict, reference_of
-from alignment.report.evidence import evidence_as_dict
+from alignment.report import (
+    Criterion,
+    Evidence,
+    JudgeScores,
+    Option,
+    compare,
+    evidence_as_dict,
+    evidence_from_dict,
+    reference_of,
+)
 from alignment.report.per_sample import K, per_sample_figures
 
 GRADES = (0, 1, 2, 3)

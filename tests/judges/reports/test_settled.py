@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from django.core.management import call_command
 
-from alignment.report.evidence import evidence_as_dict, evidence_from_dict
+from alignment.report import evidence_as_dict, evidence_from_dict
 from annotate.batches.steps import count_single_labels, discount_single_labels
 from annotate.labels.consensus import settle_imported
 from annotate.labels.settled_read import STANDING, Standing
