@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import count
+from sys import intern
 
 from django.db.models import Exists, F, Func, JSONField, Min, OuterRef, Q, QuerySet, Value
 
@@ -171,7 +172,8 @@ def _drawn(labelled: Labelled, *, settled_only: bool) -> _Drawn:
 
 def _names(samples: Collection[int]) -> dict[int, str]:
     """The samples' own ids."""
-    return dict(fetch_all("SELECT id, external_id FROM annotate_sample WHERE id = ANY(%s)", [list(samples)]))
+    rows = fetch_all("SELECT id, external_id FROM annotate_sample WHERE id = ANY(%s)", [list(samples)])
+    return {sample: intern(name) for sample, name in rows}
 
 
 def _before(draw: Batch) -> list[Q]:

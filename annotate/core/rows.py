@@ -11,12 +11,21 @@ from django.db.models import Max, Model, QuerySet
 
 Row = TypeVar("Row", bound=Model)
 Parameters = Mapping[str, Any] | Sequence[Any]
+_ROWS_AT_ONCE = 20_000
 
 
 def fetch_all(sql: str, parameters: Parameters | None = None) -> list[tuple[Any, ...]]:
     with connection.cursor() as cursor:
         cursor.execute(sql, parameters)
         return cursor.fetchall()
+
+
+def fetch_each(sql: str, parameters: Parameters | None = None) -> Iterator[tuple[Any, ...]]:
+    """The same, some thousand at a time."""
+    with connection.chunked_cursor() as cursor:
+        cursor.execute(sql, parameters)
+        while rows := cursor.fetchmany(_ROWS_AT_ONCE):
+            yield from rows
 
 
 def fetch_one(sql: str, parameters: Parameters | None = None) -> Any:

@@ -15,9 +15,9 @@ The word of one person that nobody looked at settles nothing. A unit is settled 
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from enum import StrEnum
-from typing import TYPE_CHECKING, Literal, TypeVar, cast
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from django.db.models import Case, F, Func, IntegerField, Q, TextField, Value, When
 from django.db.models.lookups import GreaterThanOrEqual
@@ -26,9 +26,8 @@ from annotate.models.label import DECIDED_METHODS, VerdictState
 
 if TYPE_CHECKING:
     from alignment.base.arrays import Bools, Ints
-
-# A unit, named in any way.
-Unit = TypeVar("Unit", bound=Hashable)
+    from alignment.base.coded import Coded
+    from alignment.report.units import ByUnit, UnitKey, Units
 
 
 class Standing(StrEnum):
@@ -74,53 +73,64 @@ IS_SINGLE = """
 
 
 def unsettled_units(
-    units: Sequence[Unit], made_here: Sequence[bool] | Bools, standings: Mapping[Unit, str]
-) -> dict[Unit, Literal["single", "elsewhere", "open"]]:
+    units: Sequence[UnitKey], made_here: Sequence[bool] | Bools, standings: Mapping[UnitKey, str]
+) -> ByUnit[Literal["single", "elsewhere", "open"]]:
     """Of the units of labels that count those that are not settled: with one label, given here or made elsewhere, or
     with several and still open.
 
     units, made_here: of each label its unit, and whether it was given in a task of this installation. standings: of the
     units that have a verdict.
     """
-    _, names, labels, elsewhere = _counted(units, made_here)
-    found: dict[Unit, Literal["single", "elsewhere", "open"]] = {}
-    for unit, count, others in zip(names, labels.tolist(), elsewhere.tolist(), strict=True):
-        if standings.get(unit) in HOLDING or (others >= SEVERAL and unit not in standings):
-            continue
-        if count == 1:
-            found[unit] = "elsewhere" if others else "single"
-        else:
-            found[unit] = "open"
-    return found
+    import numpy as np
+
+    from alignment.base.coded import Coded
+    from alignment.report.units import ByUnit
+
+    found = _counted(units, made_here, standings)
+    why = np.where(found.labels > 1, 2, found.elsewhere > 0)
+    return ByUnit(found.units, ~found.holds & ~found.by_elsewhere, Coded(["single", "elsewhere", "open"], why))
 
 
 def waiting_labels(
-    units: Sequence[Unit], made_here: Sequence[bool] | Bools, standings: Mapping[Unit, str]
-) -> list[bool]:
+    units: Sequence[UnitKey], made_here: Sequence[bool] | Bools, standings: Mapping[UnitKey, str]
+) -> Coded[bool]:
     """Of each label whether it waits for the verdict of its batch, while labels made elsewhere are the unit's value.
     As `unsettled_units`."""
     import numpy as np
 
-    code, names, _, elsewhere = _counted(units, made_here)
-    waits = elsewhere >= SEVERAL
-    for place in waits.nonzero()[0].tolist():
-        waits[place] = names[place] not in standings
-    return (waits[code] & np.array(made_here, dtype=np.bool_)).tolist()
+    from alignment.base.coded import Coded
+
+    found = _counted(units, made_here, standings)
+    return Coded([False, True], found.by_elsewhere[found.unit] & np.array(made_here, dtype=np.bool_))
 
 
-def _counted(units: Sequence[Unit], made_here: Sequence[bool] | Bools) -> tuple[Ints, tuple[Unit, ...], Ints, Ints]:
-    """Of each label the place of its unit among the units; these; and of each of them how many labels it has, and how
-    many made elsewhere."""
+class _Counted(NamedTuple):
+    """unit: of each label its place among the units. Of each of these: how many labels it has, and how many made
+    elsewhere; whether its verdict holds; whether it has none, and those made elsewhere settle it."""
+
+    units: Units
+    unit: Ints
+    labels: Ints
+    elsewhere: Ints
+    holds: Bools
+    by_elsewhere: Bools
+
+
+def _counted(units: Sequence[UnitKey], made_here: Sequence[bool] | Bools, standings: Mapping[UnitKey, str]) -> _Counted:
     import numpy as np
 
-    from alignment.base.ratings import encode
+    from alignment.report.units import ByUnit, Units
 
-    code, names = encode(units)
-    elsewhere = code[~np.array(made_here, dtype=np.bool_)]
-    size = len(names)
-    return (
-        code,
-        cast("tuple[Unit, ...]", names),
-        np.bincount(code, minlength=size),
-        np.bincount(elsewhere, minlength=size),
+    names = Units.of(units)
+    unit = names.places(units)
+    elsewhere = np.bincount(unit[~np.array(made_here, dtype=np.bool_)], minlength=len(names))
+    standing = ByUnit[str].of(names, standings, object)
+    holding = standing.read_as(HOLDING.__contains__, np.bool_)
+    return _Counted(
+        units=names,
+        unit=unit,
+        labels=np.bincount(unit, minlength=len(names)),
+        elsewhere=elsewhere,
+        holds=holding.known & holding.values_at,
+        by_elsewhere=(elsewhere >= SEVERAL) & ~standing.known,
     )

@@ -22,7 +22,7 @@ from itertools import groupby
 from math import inf
 from operator import attrgetter
 
-from annotate.core.rows import fetch_all
+from annotate.core.rows import fetch_all, fetch_each
 from annotate.labels.read import DONE
 
 # Brysbaert (2019), Journal of Memory and Language 109: adults read English silently at 238 words per minute, most of
@@ -147,6 +147,8 @@ def too_fast_tasks(task_ids: Iterable[int]) -> dict[int, int]:
     if not possible:
         return {}
     quick = {row.task.id for row in _spent_with(possible) if row.task.id in possible and row.is_quick}
+    if not quick:
+        return {}
     # What the annotators of these have read elsewhere.
     everything = list(_spent_with(quick, every_text=True))
     samples = {
@@ -171,7 +173,7 @@ def _possibly_quick(task_ids: Collection[int]) -> set[int]:
 
 def _spent_with(task_ids: Collection[int], *, every_text: bool = False) -> Iterator[Spent]:
     """On all that the annotators of these tasks have submitted; the others' texts count nothing without every_text."""
-    return spent(Done(*row) for row in fetch_all(_SUBMITTED, {"tasks": list(task_ids), "every_text": every_text}))
+    return spent(Done(*row) for row in fetch_each(_SUBMITTED, {"tasks": list(task_ids), "every_text": every_text}))
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
-from itertools import chain
+from functools import cache
 from typing import TYPE_CHECKING, Any, cast
 
 import alignment
 from annotate.batches.draws_read import drawn_samples
 from annotate.core.blindness import Reader, annotator_numbers, may_know_names
+from annotate.core.scales import Value
 from annotate.labels.settled_read import unsettled_units, waiting_labels
 from annotate.models import AuditEntry, Batch, Criterion, User
 from annotate.models.project import UnitKind
@@ -19,6 +20,7 @@ from annotate.tasks.too_fast_read import too_fast_tasks
 from annotate.verdicts.ratings_read import VerdictColumns, labels_before, verdict_columns
 
 if TYPE_CHECKING:
+    from alignment.report.units import ByUnit, Units
     from annotate.verdicts.rating_codes_read import RatingColumns
 
 
@@ -30,13 +32,17 @@ def evidence_of(criterion: Criterion, *, reader: Reader, settled_only: bool = Tr
     """
     import numpy as np
 
+    from alignment.base.arrays import renumbered
     from alignment.base.coded import Coded
+    from alignment.report.units import Units
     from annotate.verdicts.rating_codes_read import ELSEWHERE, rating_columns, seconds_of
 
     columns, verdicts = rating_columns(criterion, reader=reader), verdict_columns(criterion, reader=reader)
-    samples = {sample for sample, _ in chain(columns.units.items, verdicts.values)}
+    samples = {*Units.of(columns.units).samples, *Units.of(verdicts.values).samples}
     seconds, drawn = seconds_of(criterion, columns.labels), drawn_samples(criterion, settled_only=settled_only)
-    hurried = too_fast_tasks(np.setdiff1d(columns.tasks, [ELSEWHERE]).tolist())
+    # Most have the same one.
+    chance_of = cache(alignment.report.Chance)
+    hurried = too_fast_tasks(set(renumbered(columns.tasks)[0].tolist()) - {ELSEWHERE})
     return replace(
         _of_people(criterion, columns, verdicts),
         settled_only=settled_only,
@@ -47,7 +53,7 @@ def evidence_of(criterion: Criterion, *, reader: Reader, settled_only: bool = Tr
             alignment.report.Before(*row) for row in labels_before(criterion, columns.replaced.tolist(), reader=reader)
         ],
         metadata=metadata_of(criterion.project, samples),
-        chances={name: alignment.report.Chance(*chance) for name, chance in drawn.chances.items()},
+        chances={name: chance_of(*chance) for name, chance in drawn.chances.items()},
         drawn_by=drawn.by,
         sizes=unit_counts(criterion, samples),
         dropped=dropped_claims(criterion, samples),
@@ -63,20 +69,29 @@ def reference_evidence(criterion: Criterion, *, reader: Reader) -> alignment.rep
 
 
 def _of_people(criterion: Criterion, columns: RatingColumns, verdicts: VerdictColumns) -> alignment.report.Evidence:
+    from alignment.report.units import Units
     from annotate.verdicts.rating_codes_read import ELSEWHERE
 
     here = columns.tasks != ELSEWHERE
+    labelled = Units.of(columns.units)
     return alignment.report.Evidence(
         criterion=asked(criterion),
         seed=criterion.project.seed,
         units=columns.units,
         raters=columns.raters,
         values=columns.values,
-        verdicts=verdicts.values,
+        verdicts=_on(labelled, verdicts.values),
         unsettled=unsettled_units(columns.units, here, verdicts.standings),
         waiting=waiting_labels(columns.units, here, verdicts.standings),
         days=columns.days,
     )
+
+
+def _on(units: Units, verdicts: ByUnit[Value]) -> ByUnit[Value]:
+    """By the numbers that the labels go by, where there are no others: neither is looked up among the other's then."""
+    from alignment.report.units import ByUnit
+
+    return ByUnit.of(units, verdicts, object) if units.with_all(verdicts) is units else verdicts
 
 
 def _declared(criterion: Criterion, units: Mapping[int | None, int]) -> list[alignment.report.Declared]:

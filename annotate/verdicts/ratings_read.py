@@ -10,6 +10,7 @@ from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from functools import cache
 from sys import intern
+from typing import TYPE_CHECKING
 
 from django.db.models import Exists, OuterRef, TextField
 from django.db.models.functions import Cast, Collate
@@ -23,6 +24,9 @@ from annotate.labels.read import COUNTING, LATEST_FIRST, counting_labels, latest
 from annotate.labels.settled_read import HOLDING, STANDING, Standing
 from annotate.models import Criterion, Label, Verdict
 from annotate.models.batch import Purpose, TaskStatus
+
+if TYPE_CHECKING:
+    from alignment.report.units import ByUnit
 
 # Python's order of texts, so that figures that hang on the order of rows are the same in every installation.
 _BY_UNIT = (Collate("sample__external_id", "C"), Collate("unit", "C"))
@@ -109,28 +113,29 @@ class VerdictColumns:
     verdict what it rests on (annotate.labels.settled_read). declared: how many rest on one label by an admin's word,
     per batch; None: made elsewhere."""
 
-    values: dict[UnitKey, Value]
-    standings: dict[UnitKey, str]
+    values: ByUnit[Value]
+    standings: ByUnit[str]
     declared: dict[int | None, int]
 
 
 def verdict_columns(criterion: Criterion, *, reader: Reader) -> VerdictColumns:
     """A reopened verdict stands until a reviewer looks again."""
+    import numpy as np
+
+    from alignment.base.coded import array_of
+    from alignment.report.units import ByUnit, Units
+    from annotate.verdicts.unit_columns_read import unit_columns
+
     evident = without_anchored(Verdict.objects.filter(criterion=criterion), criterion)
-    rows = (
-        without_abstentions(without_held_back(evident, reader=reader))
-        .annotate(standing=STANDING)
-        .order_by(*_BY_UNIT)
-        .values_list("sample__external_id", "unit", _VALUE_TEXT, "standing", "batch")
+    rows = without_abstentions(without_held_back(evident, reader=reader)).annotate(standing=STANDING)
+    units, (value, standing, batch) = unit_columns(
+        criterion.project, rows, value="json", standing="json", batch="whole"
     )
-    parse = _parser()
-    values: dict[UnitKey, Value] = {}
-    standings: dict[UnitKey, str] = {}
-    declared: Counter[int | None] = Counter()
-    for sample, unit, text, standing, batch in rows.iterator(chunk_size=20_000):
-        key = unit_key(sample, unit)
-        standings[key] = intern(standing)
-        if standing in HOLDING:
-            values[key] = parse(text)
-        declared[batch] += standing == Standing.DECLARED
-    return VerdictColumns(values, standings, +declared)
+    names = Units.of(units)
+    place, holds = names.places(units), array_of(standing, HOLDING.__contains__, np.bool_)
+    declared = Counter(batch[array_of(standing, Standing.DECLARED.__eq__, np.bool_)].tolist())
+    return VerdictColumns(
+        values=ByUnit.at(names, place[holds], value[holds]),
+        standings=ByUnit.at(names, place, standing),
+        declared={pk or None: count for pk, count in declared.items()},
+    )

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache
-from sys import intern
+from typing import cast
 
 from django.db.models import Exists, Q, QuerySet
-from django.db.models.functions import Collate
 
 import alignment
 from annotate.core.blindness import Reader, samples_without_judges, still_to_label, without_judges_held_back
@@ -16,7 +14,7 @@ from annotate.core.errors import Invalid
 from annotate.core.scales import Value, normalise
 from annotate.models import Criterion, Project, Sample, Verdict
 from annotate.models.label import DECIDED_METHODS, VerdictState
-from annotate.verdicts.ratings_read import UnitKey, unit_key
+from annotate.verdicts.ratings_read import UnitKey
 from annotate.verdicts.wanted_units_read import UnitOn
 from judges.core.locked_read import locked
 from judges.models import Judge, JudgeVersion, Run, Score, ScoreStatus, VersionState
@@ -252,36 +250,44 @@ def load_scores(
 ) -> alignment.report.JudgeScores:
     """The version's scores under this name of the criterion's kind of units, or of others: of all samples, or only of
     those with these primary keys. Of a criterion on claims none of answers that abstain."""
-    numbers: dict[UnitKey, float] = {}
-    labels: dict[UnitKey, Value] = {}
-    failed: dict[UnitKey, str] = {}
-    again: dict[UnitKey, list[Value]] = {}
+    import numpy as np
+
+    from alignment.base.coded import Coded, array_of
+    from alignment.report.units import ByUnit
+    from annotate.verdicts.unit_columns_read import unit_columns
+
     every = Score.objects.filter(of or _on_kind(criterion.unit), version=version, dimension=dimension)
     scores = every.exclude(sample__abstained=True) if criterion.unit == "claim" else every
-    rows = (
-        without_judges_held_back(scores.filter(Q() if samples is None else among(samples)), reader=reader)
-        .order_by(Collate("sample__external_id", "C"), Collate("unit", "C"), "repeat")
-        .values_list("sample__external_id", "unit", "repeat", "status", "number", "label")
+    units, (repeat, status, number, label) = unit_columns(
+        criterion.project,
+        without_judges_held_back(scores.filter(Q() if samples is None else among(samples)), reader=reader),
+        samples,
+        repeat="whole",
+        status="json",
+        number="number",
+        label="json",
     )
-    as_option = cache(lambda text: _as_option(criterion, text))
-    for sample, address, repeat, status, number, label in rows.iterator(chunk_size=20_000):
-        unit = unit_key(sample, address)
-        option = None if label is None else as_option(label)
-        if repeat:
-            value = option if number is None else number
-            if value is not None:
-                again.setdefault(unit, []).append(value)
-        elif status != ScoreStatus.OK:
-            failed[unit] = intern(status)
-        elif number is not None:
-            numbers[unit] = number
-        elif option is None:
-            failed[unit] = NO_OPTION
-        else:
-            labels[unit] = option
+    option = Coded([None if text is None else _as_option(criterion, text) for text in label.items], label.codes)
+    is_ok, has_number = array_of(status, ScoreStatus.OK.__eq__, np.bool_), ~np.isnan(number)
+    has_option = array_of(option, lambda value: value is not None, np.bool_)
+    first = repeat == 0
+    numbers, labels = first & is_ok & has_number, first & is_ok & ~has_number & has_option
+    failed = first & ~(numbers | labels)
+    why = Coded([*status.items, NO_OPTION], np.where(is_ok, len(status.items), status.codes))
+    more = np.flatnonzero(~first & (has_number | has_option))
+    again: dict[UnitKey, list[Value]] = {}
+    for row in more[np.lexsort((repeat[more], units.codes[more]))].tolist():
+        again.setdefault(units[row], []).append(float(number[row]) if has_number[row] else cast("Value", option[row]))
     judge = version.judge
     return alignment.report.JudgeScores(
-        judge.name, version.label, dimension, judge.higher_is_better, numbers, labels, failed, again
+        judge.name,
+        version.label,
+        dimension,
+        judge.higher_is_better,
+        ByUnit.of_rows(units[numbers], number[numbers]),
+        ByUnit.of_rows(units[labels], option[labels]),
+        ByUnit.of_rows(units[failed], why[failed]),
+        again,
     )
 
 

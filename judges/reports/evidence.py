@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import islice
 from operator import itemgetter
@@ -135,6 +135,15 @@ def _divided(criterion: Criterion, *, stores: bool = True, settled_only: bool = 
     return replace(people, is_dev=is_dev)
 
 
+def spelled_rows(rows: Iterable[Any]) -> Iterator[bytes]:
+    """The JSON of their list, of which only a part is spelled at a time."""
+    left, before = iter(rows), b"["
+    while part := list(islice(left, _ROWS_AT_ONCE)):
+        yield before + orjson.dumps(part)[1:-1]
+        before = b","
+    yield b"[]" if before == b"[" else b"]"
+
+
 def fingerprint_of(evidence: alignment.report.Evidence, parameters: dict[str, Any]) -> str:
     """SHA-256 over the criterion's version, every rating, verdict and score that went in, which units are settled, and
     the parameters."""
@@ -145,15 +154,13 @@ def fingerprint_of(evidence: alignment.report.Evidence, parameters: dict[str, An
         digest.update(b"\n")
 
     def add_rows(rows: Iterable[Any]) -> None:
-        """As their list, of which only a part is spelled at a time."""
-        left, before = iter(rows), b"["
-        while part := list(islice(left, _ROWS_AT_ONCE)):
-            digest.update(before + orjson.dumps(part)[1:-1])
-            before = b","
-        digest.update(b"]\n" if before == b"," else b"[]\n")
+        for part in spelled_rows(rows):
+            digest.update(part)
+        digest.update(b"\n")
 
     def add_units(values: Mapping[UnitKey, Any]) -> None:
-        add_rows((unit, values[unit]) for unit in sorted(values))
+        in_order = isinstance(values, alignment.report.ByUnit)
+        add_rows(values.items() if in_order else sorted(values.items(), key=itemgetter(0)))
 
     criterion = evidence.criterion
     add([criterion.key, criterion.version, criterion.scale, criterion.levels, list(criterion.passes)])
@@ -171,14 +178,15 @@ def fingerprint_of(evidence: alignment.report.Evidence, parameters: dict[str, An
     if evidence.declared:
         add([tuple(row) for row in evidence.declared])
     if any(evidence.too_fast):
-        add(list(evidence.too_fast))
+        add_rows(evidence.too_fast)
     if any(evidence.waiting):
         add(["waiting", list(evidence.waiting)])
     add(sorted(evidence.is_dev.items()))
     # Named tuples are no tuples to orjson.
     add([tuple(row) for row in sorted(evidence.before, key=str)])
-    add(sorted((sample, sorted(values.items())) for sample, values in evidence.metadata.items()))
-    add([(name, *chance) for name, chance in sorted(evidence.chances.items())])
+    of_samples = sorted(evidence.metadata.items(), key=itemgetter(0))
+    add_rows((sample, sorted(values.items())) for sample, values in of_samples)
+    add_rows((name, *chance) for name, chance in sorted(evidence.chances.items()))
     if evidence.nameless:
         add(["nameless", [tuple(chance) for chance in evidence.nameless]])
     if evidence.drawn_by:

@@ -65,6 +65,7 @@ TELL_NOTHING = {
 SAY_WHAT_WAS_READ = {
     "annotate.labels.read": {"latest_per_rater", "latest_of_unit", "of_batch"},
     "annotate.labels.settled_read": {"unsettled_units"},
+    "annotate.verdicts.unit_columns_read": {"unit_columns"},
     "judges.lab.units_read": {"with_words"},
 }
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from alignment.report import evidence_as_dict
 from annotate.core.blindness import SYSTEM
 from judges.core.scores_read import judge_scores
 from judges.models import JudgeVersion, Score, ScoreStatus
@@ -51,6 +52,19 @@ def test_repeats_are_what_it_said_again() -> None:
     assert said.numbers == alone[0].numbers
     assert said.failed == {}
     assert earlier == []
+
+
+def test_what_is_read_a_part_at_a_time_is_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    project, samples = graded_project()
+    grade = project.criteria.get(key="grade")
+    version = add_judge(project, "judge", samples, scores_like(samples), dimension="grade")
+    repeat(version, 1, "s01", 0.25)
+    repeat(version, 2, "s01", "4")
+    add_judge(project, "in words", samples, [(name, "answer", "4") for name in samples], dimension="grade")
+    at_once = full_evidence(grade)
+    monkeypatch.setattr("annotate.core.packed._SAMPLES_AT_ONCE", 2)
+    assert evidence_as_dict(full_evidence(grade)) == evidence_as_dict(at_once)
+    assert at_once.judges[1].again == {("s01", "answer"): [0.25, 4]}
 
 
 def test_repeats_in_words_are_read_as_options() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import gzip
 import io
 import itertools
 import json
@@ -16,6 +17,7 @@ from io import StringIO
 from pathlib import Path
 from typing import Any
 
+import orjson
 import pytest
 from django.core.management import CommandError, call_command
 
@@ -85,6 +87,15 @@ def test_evidence_comes_back_from_json_as_it_was(report: AlignmentReport) -> Non
     assert fingerprint_of(back, {}) == fingerprint_of(evidence, {})
     with pytest.raises(ValueError, match="reads formats 2 and 3"):
         evidence_from_dict({"format": 1})
+
+
+def test_evidence_is_packed_a_part_at_a_time_as_it_would_be_at_once(
+    report: AlignmentReport, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = full_evidence(report.criterion)
+    monkeypatch.setattr("judges.reports.evidence._ROWS_AT_ONCE", 2)
+    for evidence in (found, _with_everything(found), _nothing()):
+        assert gzip.decompress(pack(evidence)) == orjson.dumps(evidence_as_dict(evidence))
 
 
 def _with_everything(evidence: Evidence) -> Evidence:
