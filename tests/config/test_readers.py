@@ -35,7 +35,7 @@ TELLING_FIELDS = {"value", "values", "votes", "comment", "evidence", "rationale"
 
 # Building blocks of selectors and of rules: which rows count. No page and no endpoint may import them.
 BLOCKS = {
-    "annotate.labels.read": {"counting_labels", "undecided_labels", "answering_labels"},
+    "annotate.labels.read": {"counting_labels", "votes", "undecided_labels", "answering_labels"},
     "judges.core.scores_read": {"scores_that_count"},
 }
 # Told to all who have the role, whether or not they still have the sample to label. Nothing may be added.
