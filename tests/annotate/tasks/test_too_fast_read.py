@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 
 import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 
 from annotate.batches.board_read import person_boards
 from annotate.batches.criterion_change_read import Choices
@@ -19,6 +21,7 @@ from annotate.tasks.labelling import submit_task
 from annotate.tasks.too_fast_read import Done, Text, _possibly_quick, _spent_with, spent, too_fast, too_fast_tasks
 from annotate.verdicts.evidence_read import evidence_of
 from tests.annotate.factories import TRISTATE, World, label_all, make_batch, make_sample, say
+from tests.plans import nodes, plan_of
 
 KEYS = ("grade", "relevance")
 OPENED = datetime(2026, 11, 22, 9, tzinfo=UTC)
@@ -270,6 +273,17 @@ def test_what_is_looked_at_first_leaves_out_no_quick_one(world: World) -> None:
     assert quick
     assert quick <= possible < given
     assert too_fast_tasks(given).keys() == _too_fast_of_all(given)
+
+
+def test_which_were_given_is_not_looked_through_for_each_task(world: World) -> None:
+    """At a million tasks it would never end."""
+    make_sample(world.project, 1)
+    batch = make_batch(world.project, [world.ann, world.ben])
+    with CaptureQueriesContext(connection) as asked:
+        fast_in(batch)
+    [sql] = [query["sql"] for query in asked if "given AS" in query["sql"]]
+    looked_up = [node for node in nodes(plan_of(sql, run=False)) if node.get("Parent Relationship") == "SubPlan"]
+    assert not [node for node in looked_up if node.get("CTE Name") == "given"]
 
 
 def _too_fast_of_all(given: set[int]) -> set[int]:
