@@ -29,6 +29,7 @@ AIM = 300
 LONG = 10_000
 SLOWEST = 2  # addresses of each route that are asked again
 VALUES = 6  # of each parameter of a query
+THINGS = 30  # of each route, those that pages link to: from each unit to the next would be all of a million
 MOST_BYTES = 1 << 20
 TIMEOUT = 60
 # They end the session, change the language, or fetch from elsewhere.
@@ -152,12 +153,16 @@ def measure(port: int, user: Any, project: Any, asked: Any) -> dict[str, tuple[s
     client: Any = asking
 
     kept_of: dict[str, set[tuple[str, str]]] = defaultdict(set)
+    things_of: dict[str, set[str]] = defaultdict(set)
 
     class Few(Crawl):
         """Of what a filter can be, the first values: 200 people are as slow as three."""
 
         def _asks_something_new(self, url: str) -> bool:
-            kept = kept_of[_route(url)]
+            kept, things = kept_of[_route(url)], things_of[_route(url)]
+            things.add(urlsplit(url).path)
+            if len(things) > THINGS:
+                return False
             given = parse_qsl(urlsplit(url).query)
             new = [(name, value) for name, value in given if (name, value) not in kept]
             if given and all(sum(name == one for one, _ in kept) >= VALUES for name, _ in new):
@@ -192,7 +197,7 @@ def main() -> None:
     parser.add_argument("folder", type=Path, metavar="DATA_DIR", help="as bench.scale_data made it")
     parser.add_argument("--calls", type=int, default=5, help="of the slowest addresses of each route")
     parser.add_argument("--only", default="", help="routes that have this in their path")
-    parser.add_argument("--most", type=int, default=3000, help="addresses")
+    parser.add_argument("--most", type=int, default=20_000, help="addresses found, also those that are left out")
     asked = parser.parse_args()
     with own_services(asked.folder), web() as running:
         from annotate.models import Project, User
