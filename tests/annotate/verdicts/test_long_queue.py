@@ -26,7 +26,8 @@ from tests.annotate.factories import (
 )
 from tests.annotate.labels.test_consensus import imported
 from tests.annotate.verdicts.test_bulk_accept import queue
-from tests.annotate.verdicts.test_dispute_queue import names, nodes
+from tests.annotate.verdicts.test_dispute_queue import names
+from tests.plans import nodes
 
 
 @pytest.fixture
