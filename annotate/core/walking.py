@@ -24,7 +24,8 @@ MOST_SORTED = 10_000
 
 @dataclass(frozen=True)
 class Walked(Generic[Row]):
-    """reached: where looking ended before the end of the list; None: it came to the end, or has all that was wanted."""
+    """reached: where looking ended before the end of the list, in a list's pages as its cursor; None: it came to the
+    end, or has all that was wanted."""
 
     rows: list[Row]
     reached: Any = None

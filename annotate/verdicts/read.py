@@ -186,7 +186,7 @@ class Queue:
     def after(self, at: _Position | None, wanted: int, *, backwards: bool = False) -> Walked[Verdict]:
         """Those that follow, or come before, the nearest first; None: from the beginning, or the end."""
         walked = self._walk(at, wanted, backwards=backwards)
-        return Walked(self._verdicts(walked.rows), walked.reached)
+        return Walked(self._verdicts(walked.rows), _of_sample(walked.reached))
 
     def counted(self) -> Counted:
         """Up to a limit of number and time."""
@@ -234,7 +234,7 @@ class Queue:
             before[0] if before else None,
             after[0] if after else None,
             waiting.is_all,
-            "" if following.reached is None else f"s{following.reached}",
+            _of_sample(following.reached) or "",
         )
 
     def groups(self) -> list[Group]:
@@ -378,6 +378,11 @@ class Queue:
             "seed": self.seed,
         }
         return fetch_all(statement, values | given)
+
+
+def _of_sample(key: int | None) -> str | None:
+    """The cursor after all units of a sample, whose key alone would name a verdict."""
+    return None if key is None else f"s{key}"
 
 
 def one_verdict(project: Project, verdict_id: int, *, reader: Reader) -> Verdict:

@@ -64,7 +64,8 @@ def pages(rows: Queue, wanted: int = 2, *, backwards: bool = False) -> Iterator[
         yield page.rows
         if page.reached is None and len(page.rows) < wanted:
             return
-        at = rows.position(rows.cursor(page.rows[-1]) if page.reached is None else f"s{page.reached}")
+        at = rows.position(rows.cursor(page.rows[-1]) if page.reached is None else page.reached)
+        assert at is not None
     raise AssertionError("it has no end")
 
 
