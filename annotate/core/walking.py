@@ -2,7 +2,8 @@
 
 A condition on texts or on what people said has no index that finds what meets it, so a list that has such conditions is
 gone through stretch by stretch, until the page is full or the time is up. What has been looked at by then stays true,
-and the next page begins there: nothing is left out, and no page takes longer than its time and one stretch.
+and the next page begins there: nothing is left out, and a page ends in time, or after its first stretch, as long as no
+stretch takes longer than the one before.
 """
 
 from __future__ import annotations
@@ -44,11 +45,14 @@ def walk(
     if until is None:
         until = time.monotonic() + SECONDS
     while True:
+        began = time.monotonic()
         end = ends(start)
         found += find(start, end, wanted - len(found))
         if end is None or len(found) >= wanted:
             return Walked(found)
-        if time.monotonic() > until:
+        now = time.monotonic()
+        # Another would take as long.
+        if now + (now - began) > until:
             return Walked(found, end)
         start = end
 

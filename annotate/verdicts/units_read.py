@@ -35,7 +35,7 @@ from annotate.models.label import VerdictState
 from annotate.projects.guidelines_read import newest_version
 from annotate.projects.read import voted_criteria
 from annotate.verdicts.samples_read import MOST_KEY, Agreement, stretch_end, stretch_within
-from annotate.verdicts.units_sql import IN_PROGRESS, IS_TO_LABEL, NAMED, OUTDATED, VERDICTS
+from annotate.verdicts.units_sql import AMONG, IN_PROGRESS, IS_TO_LABEL, NAMED, OUTDATED, VERDICTS
 from annotate.verdicts.wanted_units_read import STATUSES, WALKED, Chosen, ListedUnit, UnitStatus, WantedUnits
 
 # A unit of a sample, by its primary key, and the place of its criterion in the list of those that are asked about.
@@ -205,9 +205,9 @@ class Units:
             "high": MOST_KEY,
             **parameters(self.reader),
         }
-        for name, units in (("among", wanted.among), ("without", wanted.without)):
-            columns = [list(column) for column in zip(*units or (), strict=True)] or [[], [], []]
-            given |= dict(zip((f"{name}_samples", f"{name}_units", f"{name}_keys"), columns, strict=True))
+        columns = [list(column) for column in zip(*wanted.among or (), strict=True)] or [[], [], []]
+        given |= dict(zip(("among_samples", "among_units", "among_keys"), columns, strict=True))
+        given |= wanted.without.given if wanted.without else {}
         for number, (key, value) in enumerate(wanted.metadata.items()):
             given |= {f"key_{number}": key, f"value_{number}": value}
         return given
@@ -287,9 +287,9 @@ class Units:
         if wanted.batch is not None:
             found.append("r.sample_id IN (SELECT sample_id FROM annotate_batchsample WHERE batch_id = %(batch)s)")
         if wanted.among is not None:
-            found.append("EXISTS " + NAMED.format(name="among"))
+            found.append("EXISTS " + AMONG.format(rows=NAMED))
         if wanted.without is not None:
-            found.append("NOT EXISTS " + NAMED.format(name="without"))
+            found.append("NOT EXISTS " + AMONG.format(rows=wanted.without.sql))
         return found
 
     def _samples(self, keys: Collection[int]) -> dict[int, Sample]:

@@ -42,8 +42,9 @@ OUTDATED = f"""
                                   AND again.unit = older.unit AND again.rater_id = older.rater_id
                                   AND again.guideline_version = %(newest)s))
 """
-NAMED = """
-    (SELECT FROM unnest(%({name}_samples)s::bigint[], %({name}_units)s::text[], %({name}_keys)s::text[])
-                 AS named (sample_id, unit, key)
+# Whether it is among the units of these rows.
+AMONG = """
+    (SELECT FROM ({rows}) AS named (sample_id, unit, key)
       WHERE named.sample_id = r.sample_id AND named.unit = r.unit AND named.key = (%(keys)s::text[])[r.at])
 """
+NAMED = "SELECT * FROM unnest(%(among_samples)s::bigint[], %(among_units)s::text[], %(among_keys)s::text[])"

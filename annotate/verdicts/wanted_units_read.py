@@ -42,13 +42,22 @@ UnitOn = tuple[int, str, str]
 
 
 @dataclass(frozen=True)
+class UnitRows:
+    """Units as a statement by hand has them, of samples after the primary key `low`, up to `high`: sample_id, unit and
+    key. given: its other parameters."""
+
+    sql: str
+    given: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
 class WantedUnits:
     """Which units, and in which order. Nothing given: all, by sample, as these were imported.
 
     words: in the unit, or the id of its sample. criterion: a key. value: of a verdict; of a multi-select criterion an
     option that it has. method: how it was resolved. outdated: someone’s latest label was made under older guidelines
     than those of now. batch: a number: what it asks of its samples. metadata: of the sample, key -> value as text.
-    among, without: only these units, only others. sort: as SORTS.
+    among: only these units. without: only others than these. sort: as SORTS.
     """
 
     words: str = ""
@@ -61,7 +70,7 @@ class WantedUnits:
     batch: int | None = None
     metadata: Mapping[str, str] = field(default_factory=dict)
     among: Collection[UnitOn] | None = None
-    without: Collection[UnitOn] | None = None
+    without: UnitRows | None = None
     sort: str = ""
 
     @property

@@ -19,10 +19,10 @@ from annotate.core.units import without_abstentions
 from annotate.labels.settled_read import HOLDING, STANDING
 from annotate.models import Criterion, Project, Verdict
 from annotate.projects.read import rated_criteria
-from annotate.verdicts.wanted_units_read import UnitOn
+from annotate.verdicts.wanted_units_read import UnitOn, UnitRows
 from judges.core.locked_read import locked
 from judges.core.scores_read import OF_KEPT
-from judges.models import Score, ScoreStatus
+from judges.models import JudgeVersion, Score, ScoreStatus, VersionState
 from judges.reports.read import latest_report
 
 
@@ -45,24 +45,34 @@ def compared_units(project: Project, judge: str, key: str, *, agreeing: bool, re
     }
 
 
-def scored_units(project: Project, judge: str, key: str, *, reader: Reader) -> set[UnitOn]:
+# In a list of versions, so that their index has a range of samples for each of them and each name.
+_SCORED = f"""
+    SELECT sc.sample_id, sc.unit, names.key
+      FROM judges_score sc JOIN unnest(%(scored_keys)s::text[], %(scored_names)s::text[]) AS names (key, name)
+           ON names.name = sc.dimension
+     WHERE sc.version_id = ANY(%(scored_versions)s) AND sc.dimension = ANY(%(scored_names)s::text[])
+       AND sc.sample_id > %(low)s AND sc.sample_id <= %(high)s AND sc.repeat = 0
+       AND sc.status = '{ScoreStatus.OK.value}'
+"""
+
+
+def scored_units(project: Project, judge: str, key: str, *, reader: Reader) -> UnitRows:
     """Those that a version of the judge in use has scored under the criterion's key, or under the name by which the
     current report compares it. Scores themselves are not told, so nothing is held back."""
-    found = set()
+    names = set()
     for criterion in rated_criteria(project):
         if key in ("", criterion.key):
             row = _row(criterion, judge, reader)
-            names = {criterion.key, row["dimension"] if row else criterion.key}
-            scores = Score.objects.filter(
-                OF_KEPT,
-                version__judge__project=project,
-                version__judge__name=judge,
-                dimension__in=names,
-                repeat=0,
-                status=ScoreStatus.OK,
-            )
-            found |= {(sample, unit, criterion.key) for sample, unit in scores.values_list("sample", "unit")}
-    return found
+            names |= {(criterion.key, name) for name in (criterion.key, row["dimension"] if row else criterion.key)}
+    versions = JudgeVersion.objects.filter(state=VersionState.KEPT, judge__project=project, judge__name=judge)
+    return UnitRows(
+        _SCORED,
+        {
+            "scored_keys": [key for key, _name in names],
+            "scored_names": [name for _key, name in names],
+            "scored_versions": list(versions.values_list("pk", flat=True)),
+        },
+    )
 
 
 def _row(criterion: Criterion, judge: str, reader: Reader) -> dict[str, Any] | None:

@@ -9,16 +9,18 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
+from annotate.core import walking
 from annotate.core.walking import Counted
 from annotate.models import Batch, Label, Project, Sample, User, Verdict
 from annotate.projects.guidelines import change_guidelines
-from judges.models import GroupSide, Side
+from judges.models import GroupSide, JudgeVersion, Side, VersionState
 from judges.reports.write import freeze_report
 from tests.annotate.factories import decide_unit
 from tests.clients import as_user
 from tests.frontend.building import REVIEWERS_READ, WhoMay, label_task, make_samples
 from tests.frontend.conftest import give
 from tests.judges.building import add_judge
+from tests.plans import plan_of, rows_read
 
 PAGE, NEW = "/p/help/units/", "/p/help/batches/new/"
 
@@ -249,6 +251,31 @@ def test_a_judge_against_annotators(
     give(project, alice, "s0")
     assert "s0" not in str(found(client, "judge=disagrees:strict") + found(client, "judge=agrees:strict"))
     assert row_of(client, "s0")["judges"] == []
+
+
+def test_units_without_a_score_are_looked_through_part_by_part(
+    alice: User, project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """And of the scores each part reads its own."""
+    samples = make_samples(project, 40)
+    by_name = {sample.external_id: sample for sample in samples}
+    add_judge(project, "strict", by_name, [(name, "claim:0", 1.0) for name in by_name])
+    add_judge(project, "strict", by_name, [("s7", "claim:1", 1.0)], label="dropped")
+    JudgeVersion.objects.filter(label="dropped").update(state=VersionState.DROPPED)
+    client, query = as_user(alice), "judge=unscored:strict&criterion=support"
+    at_once = found(client, query)
+    assert at_once == [f"{sample.external_id} claim:1 support" for sample in samples]
+    assert f"s7 {CONTEXTS[0].split()[1]} relevance" in found(client, "judge=unscored:strict&criterion=relevance")
+    monkeypatch.setattr(walking, "STRETCH", 2)
+    monkeypatch.setattr(walking, "SECONDS", 60)
+    with CaptureQueriesContext(connection) as asked:
+        assert found(client, query) == at_once
+    parts = [one["sql"] for one in asked if "judges_score" in one["sql"] and "annotate_sample" in one["sql"]]
+    assert len(parts) == 40, "rows and number of twenty parts"
+    with connection.cursor() as cursor:
+        cursor.execute("SET LOCAL enable_seqscan = off")  # so few rows are read at once
+    # A condition on the samples alone would not be carried over.
+    assert max(rows_read(plan_of(sql), "judges_score") for sql in parts) <= 3
 
 
 @pytest.mark.usefixtures("disputes")
