@@ -37,6 +37,7 @@ OUTDATED = f"""
     EXISTS (SELECT FROM {_ANSWERS} AS older JOIN annotate_criterion c ON c.id = older.criterion_id
              WHERE older.criterion_id = ANY(%(versions)s) AND c.key = (%(keys)s::text[])[r.at]
                AND older.sample_id = r.sample_id AND older.unit = r.unit AND older.guideline_version < %(newest)s
+               AND older.sample_id > %(low)s AND older.sample_id <= %(high)s
                AND NOT EXISTS (SELECT FROM {_ANSWERS} AS again
                                 WHERE again.criterion_id = older.criterion_id AND again.sample_id = older.sample_id
                                   AND again.unit = older.unit AND again.rater_id = older.rater_id

@@ -209,7 +209,9 @@ def test_what_others_said_chooses_nothing_that_one_has_still_to_label(
 
 
 @pytest.mark.usefixtures("labelled")
-def test_labels_of_older_guidelines(rita: User, alice: User, project: Project, samples: list[Sample]) -> None:
+def test_labels_of_older_guidelines(
+    rita: User, alice: User, project: Project, samples: list[Sample], monkeypatch: pytest.MonkeyPatch
+) -> None:
     client = as_user(rita)
     Label.objects.update(guideline_version=1)
     assert found(client, "guidelines=older") == []
@@ -218,6 +220,17 @@ def test_labels_of_older_guidelines(rita: User, alice: User, project: Project, s
     Label.objects.filter(sample=samples[0], criterion__key="relevance").update(guideline_version=None)
     units = [*of_claims("s0"), *of_claims("s2"), CONTEXTS[2]]
     assert found(client, "guidelines=older") == by_api(client, "guidelines=older") == units
+    # Each part reads its own labels, the last ones none.
+    monkeypatch.setattr(walking, "STRETCH", 1)
+    monkeypatch.setattr(walking, "SECONDS", 60)
+    with CaptureQueriesContext(connection) as asked:
+        assert found(client, "guidelines=older") == units
+    parts = [one["sql"] for one in asked if "guideline_version <" in one["sql"]]
+    assert len(parts) == 10, "rows and number of five samples"
+    with connection.cursor() as cursor:
+        cursor.execute("SET LOCAL enable_seqscan = off")  # so few rows are read at once
+    read = [rows_read(plan_of(sql), "annotate_label") for sql in parts]
+    assert read[0] > 0 == read[4] == read[9]
 
 
 @pytest.mark.usefixtures("disputes")
