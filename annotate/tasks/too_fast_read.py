@@ -35,6 +35,10 @@ LETTERS_OF_WORD, CHARACTERS_OF_WORD = 6, 1.6
 # To see what is asked and to press a key, also of a sample that one has read before.
 LEAST_SECONDS = 1.0
 
+# So many of an annotator's tasks are read before one that may have been too fast; more where they left it too little.
+_JUST_BEFORE = 10
+_EVERY = 2**31
+
 # All but those.
 _OTHERS = "[^\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff]"
 # All that the annotators of the given tasks have submitted in the project.
@@ -49,12 +53,13 @@ _DONE_AND_READ = """
                g.id IS NOT NULL AS is_given
           FROM annotate_task t
           JOIN annotate_batch b ON b.id = t.batch_id
+          -- Joined, so that PostgreSQL knows how many tasks there will be.
+          JOIN (SELECT DISTINCT annotator_id FROM given) AS person USING (annotator_id)
           -- Joined: an `id IN (SELECT …)` beside an OR goes through all of a million for each task.
           LEFT JOIN given g ON g.id = t.id
          -- Not by both in pairs: an annotator's tasks were read once for each batch of the project. What somebody did
          -- in another of the projects is read in vain, and told apart by its project.
-         WHERE t.status = 'submitted' AND t.annotator_id = ANY(ARRAY(SELECT DISTINCT annotator_id FROM given))
-           AND b.project_id = ANY(ARRAY(SELECT DISTINCT project_id FROM given))
+         WHERE t.status = 'submitted' AND b.project_id = ANY(ARRAY(SELECT DISTINCT project_id FROM given))
     ), read AS (
         SELECT one.sample_id, one.with_contexts, length(words) AS letters,
                -- Each of these characters has at least two bytes more than a letter.
@@ -67,15 +72,23 @@ _DONE_AND_READ = """
     )
 """
 _SUBMITTED = f"""
-    {_DONE_AND_READ}, measured AS (
+    {_DONE_AND_READ}, placed AS (
+        SELECT *, row_number() OVER person AS place,
+               -- Counted, as PostgreSQL takes off again what leaves the frame.
+               count(*) FILTER (WHERE is_given) OVER (
+                   person ROWS BETWEEN CURRENT ROW AND %(before)s FOLLOWING) > 0 AS is_near
+          FROM done WINDOW person AS (PARTITION BY project_id, annotator_id ORDER BY submitted_at, id)
+    ), near AS (
+        SELECT * FROM placed WHERE is_near
+    ), measured AS (
         SELECT l.task_id, sum(l.active_ms) / 1000.0 AS seconds FROM annotate_label l
-         WHERE l.task_id IN (SELECT id FROM done) AND {DONE} GROUP BY l.task_id
+         WHERE l.task_id IN (SELECT id FROM near) AND {DONE} GROUP BY l.task_id
     )
-    SELECT d.id, d.project_id, d.annotator_id, d.sample_id, d.with_contexts, d.submitted_at, d.opened_at,
+    SELECT d.id, d.project_id, d.annotator_id, d.sample_id, d.with_contexts, d.submitted_at, d.opened_at, d.place,
            CASE WHEN d.active_seconds > 0 OR m.seconds IS NOT NULL
                 THEN greatest(d.active_seconds, m.seconds)::float END,
            coalesce(r.letters, 0), coalesce(r.most_characters, 0)
-      FROM done d
+      FROM near d
       LEFT JOIN read r USING (sample_id, with_contexts)
       LEFT JOIN measured m ON m.task_id = d.id
      ORDER BY d.project_id, d.annotator_id, d.submitted_at, d.id
@@ -84,22 +97,23 @@ _SUBMITTED = f"""
 # that is shorter (`spent` gives no less, as what is left of earlier time is never below zero). Reads no labels.
 _AT_LEAST = f"""
     {_DONE_AND_READ}, placed AS (
-        SELECT *, lag(submitted_at) OVER (PARTITION BY project_id, annotator_id ORDER BY submitted_at, id) AS before
-          FROM done
+        SELECT *, lag(submitted_at) OVER person AS before, row_number() OVER person AS place
+          FROM done WINDOW person AS (PARTITION BY project_id, annotator_id ORDER BY submitted_at, id)
     ), spent AS (
-        SELECT d.id, d.project_id, d.annotator_id, d.sample_id, d.with_contexts, d.submitted_at, d.opened_at, NULL,
+        SELECT d.id, d.project_id, d.annotator_id, d.sample_id, d.with_contexts, d.submitted_at, d.opened_at, d.place,
+               NULL,
                coalesce(r.letters, 0) AS letters, coalesce(r.most_characters, 0) AS most_characters,
                CASE WHEN d.active_seconds > 0
-                    THEN least(d.active_seconds, extract(epoch FROM d.submitted_at - greatest(
-                        d.before, CASE WHEN d.opened_at <= d.submitted_at THEN d.opened_at END)))::float
+                    THEN least(d.active_seconds::float, extract(epoch FROM d.submitted_at - greatest(
+                        d.before, CASE WHEN d.opened_at <= d.submitted_at THEN d.opened_at END))::float)
                     ELSE 0 END AS seconds
           FROM placed d
           LEFT JOIN read r USING (sample_id, with_contexts)
          WHERE d.is_given
     )
     -- Few of a million come near to what `_seconds_needed` asks for, and it decides.
-    SELECT * FROM spent WHERE seconds < 1.001 * greatest({LEAST_SECONDS}, 60.0 / {FASTER * WORDS_PER_MINUTE} * (
-        (letters - most_characters) / {LETTERS_OF_WORD}.0 + most_characters / {CHARACTERS_OF_WORD}))
+    SELECT * FROM spent WHERE seconds < 1.001 * greatest({LEAST_SECONDS}, {60 / (FASTER * WORDS_PER_MINUTE)}::float * (
+        (letters - most_characters) / {LETTERS_OF_WORD}::float + most_characters / {CHARACTERS_OF_WORD}::float))
 """
 # The texts of samples. Characters take long to count, and few tasks come near to being too fast.
 _TEXTS = """
@@ -117,8 +131,9 @@ _TEXTS = """
 
 @dataclass(frozen=True, slots=True)
 class Done:
-    """A submitted task: when its batch was opened, the seconds that the browser measured (None: none), how long the
-    text is, and how many of its letters can be Chinese, Japanese or Korean characters at most."""
+    """A submitted task: when its batch was opened, its place among all that its annotator submitted in the project,
+    from 1, the seconds that the browser measured (None: none), how long the text is, and how many of its letters can be
+    Chinese, Japanese or Korean characters at most."""
 
     id: int
     project: int
@@ -127,6 +142,7 @@ class Done:
     with_contexts: bool
     submitted_at: datetime
     opened_at: datetime | None
+    place: int
     measured: float | None
     letters: int
     most_characters: int = 0
@@ -145,11 +161,9 @@ class Text:
 def too_fast_tasks(task_ids: Iterable[int]) -> dict[int, int]:
     """The annotator of each of these tasks that was submitted too fast, by the task's key."""
     given = set(task_ids)
-    # All that an annotator submitted is read only of those who may have been quick.
-    possible = _possibly_quick(given)
-    if not possible:
-        return {}
-    quick = {row.task.id for row in _spent_with(possible) if row.task.id in possible and row.is_quick}
+    # Nearly all had time left of the tasks just before. All that an annotator submitted is read only where that is not
+    # enough.
+    quick = _quick_among(_quick_among(_possibly_quick(given), before=_JUST_BEFORE))
     if not quick:
         return {}
     # What the annotators of these have read elsewhere.
@@ -174,9 +188,17 @@ def _possibly_quick(task_ids: Collection[int]) -> set[int]:
     return {task for task, *about, seconds in rows if Spent(Done(task, *about), seconds).is_quick}
 
 
-def _spent_with(task_ids: Collection[int], *, every_text: bool = False) -> Iterator[Spent]:
-    """On all that the annotators of these tasks have submitted; the others' texts count nothing without every_text."""
-    return spent(Done(*row) for row in fetch_each(_SUBMITTED, {"tasks": list(task_ids), "every_text": every_text}))
+def _quick_among(task_ids: Collection[int], *, before: int = _EVERY) -> set[int]:
+    if not task_ids:
+        return set()
+    return {row.task.id for row in _spent_with(task_ids, before=before) if row.task.id in task_ids and row.is_quick}
+
+
+def _spent_with(task_ids: Collection[int], *, before: int = _EVERY, every_text: bool = False) -> Iterator[Spent]:
+    """On these tasks, and on as many before each of them as its annotator submitted; the others' texts count nothing
+    without every_text."""
+    given = {"tasks": list(task_ids), "before": before, "every_text": every_text}
+    return spent(Done(*row) for row in fetch_each(_SUBMITTED, given))
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,12 +216,18 @@ class Spent:
 
 def spent(done: Iterable[Done]) -> Iterator[Spent]:
     """Of each task, of which it is known or not (infinite). done: all of an annotator's in each project, in the order
-    of project, annotator and submission."""
+    of project, annotator and submission; where some are missing, those after them took at least that long."""
     for _person, tasks in groupby(done, key=attrgetter("project", "annotator")):
         before: datetime | None = None
         # The time that was there for what they have submitted since, and is not accounted for.
-        left = 0.0
+        left, place = 0.0, 0
         for task in tasks:
+            is_next, place = task.place == place + 1, task.place
+            if not is_next:
+                # Whatever was left of the missing ones' time, it was not below zero.
+                left, before = 0.0, task.submitted_at
+                yield Spent(task, inf)
+                continue
             # Unless the clock was put back since then, which then says nothing.
             opened_at = task.opened_at if task.opened_at and task.opened_at <= task.submitted_at else None
             since = max((at for at in (before, opened_at) if at is not None), default=None)

@@ -18,7 +18,16 @@ from annotate.models import Batch, Label, Task
 from annotate.projects.criteria import check_spec
 from annotate.projects.write import set_member
 from annotate.tasks.labelling import submit_task
-from annotate.tasks.too_fast_read import Done, Text, _possibly_quick, _spent_with, spent, too_fast, too_fast_tasks
+from annotate.tasks.too_fast_read import (
+    Done,
+    Text,
+    _possibly_quick,
+    _quick_among,
+    _spent_with,
+    spent,
+    too_fast,
+    too_fast_tasks,
+)
 from annotate.verdicts.evidence_read import evidence_of
 from tests.annotate.factories import TRISTATE, World, label_all, make_batch, make_sample, say
 from tests.plans import nodes, plan_of
@@ -48,6 +57,7 @@ def flagged(
                 with_contexts=bool(words),
                 submitted_at=OPENED + timedelta(seconds=at),
                 opened_at=OPENED + timedelta(seconds=opened[place] if opened else 0),
+                place=place + 1,
                 measured=measured,
                 letters=6 * (own + words),
             )
@@ -271,7 +281,7 @@ def test_what_is_looked_at_first_leaves_out_no_quick_one(world: World) -> None:
     quick = {row.task.id for row in _spent_with(given) if row.is_quick}
     possible = _possibly_quick(given)
     assert quick
-    assert quick <= possible < given
+    assert quick <= _quick_among(possible, before=3) < possible < given
     assert too_fast_tasks(given).keys() == _too_fast_of_all(given)
 
 
