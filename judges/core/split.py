@@ -24,6 +24,8 @@ from judges.models import GroupSide, Score, Side
 DEV_SHARE = 0.5
 # Where samples of several sides come to one group: what was seen once can't be locked again.
 _STRONGEST = (Side.DEV, Side.SYSTEMS, Side.TEST)
+# By how they are stored: to ask the enumeration of each of a million takes seconds.
+_SIDES = {side.value: side for side in Side}
 
 _KEEP = """
     INSERT INTO judges_groupside (project_id, criterion_key, "group", side)
@@ -106,7 +108,8 @@ def _sides(criterion: Criterion) -> dict[str, Side]:
     found: dict[str, Side] = {}
     for name, side in rows:
         group = since.get(name, name)
-        found[group] = min(found.get(group, Side(side)), Side(side), key=_STRONGEST.index)
+        before = found.get(group)
+        found[group] = _SIDES[side] if before is None else min(before, _SIDES[side], key=_STRONGEST.index)
     return found
 
 
