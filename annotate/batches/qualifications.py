@@ -4,12 +4,14 @@ withdrawing what was earned, and ending it (decision 47)."""
 from __future__ import annotations
 
 import random
+import time
 from collections import defaultdict
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from django.db import transaction
+from django.db.models import QuerySet
 from django.http import Http404
 from django.utils import timezone
 from django.utils.translation import gettext as _
@@ -18,12 +20,14 @@ from annotate.batches.checks import check_active, check_criteria, next_number
 from annotate.batches.gold import know_verdicts, sure_verdicts
 from annotate.batches.sample_choice import add_samples, check_seed, new_seed
 from annotate.batches.steps import close_batch
+from annotate.core import walking
 from annotate.core.errors import Conflict, Invalid
 from annotate.core.rows import first_or_raise
 from annotate.core.scales import json_spelling, require_rated
 from annotate.core.texts import words_or_raise
 from annotate.core.trail import note
 from annotate.core.units import without_abstentions
+from annotate.core.walking import Counted, count
 from annotate.models import Batch, BatchCriterion, Candidate, Criterion, GoldAnswer, Project, Qualification, User
 from annotate.models.batch import BatchStatus, Came
 from annotate.models.qualification import How
@@ -31,10 +35,13 @@ from annotate.qualification.choice import Options, draw, split, varied
 from annotate.qualification.read import one_qualification
 from annotate.qualification.tries import enrol
 from annotate.samples.read import groups_of, samples_keyed, samples_named
+from annotate.samples.stretches import stretch_end, stretch_within
 from annotate.tasks.write import hand_on_of_the_unqualified
 
 MAX_NAME, MAX_SAMPLES, MAX_TRIES, FEWEST_TESTED = 180, 200, 5, 2
 USUAL_KAPPA, USUAL_TRAINING, USUAL_TEST, USUAL_TRIES = 0.6, 10, 15, 2
+# Samples whose verdicts are looked at in one go where those with known answers are counted.
+STRETCH = 1000
 
 
 @dataclass(frozen=True)
@@ -131,11 +138,30 @@ def known_samples(project: Project, criteria: Sequence[Criterion]) -> dict[int, 
     """The samples with a known answer to each of the criteria, or with a verdict that may become one; of each the
     options."""
     found: dict[int, set[tuple[Hashable, str]]] = defaultdict(set)
-    known = without_abstentions(GoldAnswer.objects.filter(sample__project=project, criterion__in=criteria))
-    for rows in (known, sure_verdicts(criteria)):
+    for rows in _known(project, criteria):
         for sample, criterion, value in rows.values_list("sample", "criterion", "value"):
             found[sample].add((criterion, json_spelling(value)))
     return {sample: held for sample, held in found.items() if len({key for key, _option in held}) == len(criteria)}
+
+
+def _known(project: Project, criteria: Sequence[Criterion]) -> tuple[QuerySet[Any], QuerySet[Any]]:
+    known = GoldAnswer.objects.filter(sample__project=project, criterion__in=criteria)
+    return without_abstentions(known), sure_verdicts(criteria)
+
+
+def known_counts(project: Project, criteria: Sequence[Criterion]) -> list[Counted]:
+    """How many samples have a known answer to each of the criteria by itself, or a verdict that may become one; all
+    together counted for as long as a list is."""
+    return [_known_count(project, one, walking.SECONDS / len(criteria)) for one in criteria]
+
+
+def _known_count(project: Project, criterion: Criterion, seconds: float) -> Counted:
+    def number(start: int | None, end: int | None, most: int) -> int:
+        low, high = stretch_within(start, end)
+        found = [rows.filter(sample__gt=low, sample__lte=high).order_by() for rows in _known(project, [criterion])]
+        return len({sample for rows in found for sample in rows.values_list("sample", flat=True).distinct()})
+
+    return count(lambda start: stretch_end(project, start, size=STRETCH), number, time.monotonic() + seconds)
 
 
 def _choose(project: Project, asked: Asked, seed: int) -> tuple[list[int], list[int]]:

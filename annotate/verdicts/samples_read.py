@@ -27,7 +27,6 @@ from django.db.models import (
 from django.db.models.expressions import OrderBy
 from django.utils.translation import gettext_lazy as _
 
-from annotate.core import walking
 from annotate.core.blindness import Reader, samples_not_to_label, without_held_back
 from annotate.core.rows import Row
 from annotate.core.units import UnitCount, asks_any, without_abstentions
@@ -37,6 +36,7 @@ from annotate.models import Criterion, Label, Project, Sample, Task, Verdict
 from annotate.models.batch import OPEN_TASK_STATUSES, RUNNING_BATCH_STATUSES, Purpose
 from annotate.models.label import VerdictState
 from annotate.projects.guidelines_read import newest_version
+from annotate.samples.stretches import stretch_end, stretch_within
 
 
 class Status(models.TextChoices):
@@ -251,23 +251,7 @@ class Listed:
         return round(100 * (self.agreement or 0))
 
 
-MOST_DIGITS, MOST_KEY = 18, 2**63 - 1
-
-
-def stretch_end(project: Project, start: int | None, *, descends: bool = False) -> int | None:
-    """The primary key of the sample with which a stretch that follows this one ends; None: it is the last."""
-    samples = Sample.objects.filter(project=project)
-    if start is not None:
-        samples = samples.filter(pk__lt=start) if descends else samples.filter(pk__gt=start)
-    keys = samples.order_by("-pk" if descends else "pk").values_list("pk", flat=True)
-    last_and_next = list(keys[walking.STRETCH - 1 : walking.STRETCH + 1])
-    return last_and_next[0] if len(last_and_next) == 2 else None
-
-
-def stretch_within(start: int | None, end: int | None, *, descends: bool = False) -> tuple[int, int]:
-    """After which primary key, and up to which one, the samples of a stretch are: without that of its start."""
-    low, high = (end, start) if descends else (start, end)
-    return (0 if low is None else low - descends, MOST_KEY if high is None else high - descends)
+MOST_DIGITS = 18
 
 
 @dataclass(frozen=True)

@@ -26,7 +26,7 @@ from annotate.batches.qualifications import (
     create_qualification,
     end_qualification,
     grant_try,
-    known_samples,
+    known_counts,
     waive,
     withdraw,
 )
@@ -203,7 +203,8 @@ def new(page: ProjectPage) -> HttpResponse:
             made = create_qualification(actor=page.user, project=page.project, **form.given())
             messages.success(page.request, _("The qualification is created."))
             return page.redirect("qualification", made.pk)
-    known = [(one.name, len(known_samples(page.project, [one]))) for one in rated_criteria(page.project)]
+    criteria = list(rated_criteria(page.project))
+    known = list(zip(criteria, known_counts(page.project, criteria), strict=True))
     return page.render("batches/qualification_new.html", {"form": form, "known": known}, status=status_of(form))
 
 

@@ -6,9 +6,18 @@ from typing import Any
 
 import pytest
 
+from annotate.batches import qualifications
 from annotate.batches.gold import import_gold
-from annotate.batches.qualifications import Asked, create_qualification, end_qualification
+from annotate.batches.qualifications import (
+    Asked,
+    create_qualification,
+    end_qualification,
+    known_counts,
+    known_samples,
+)
 from annotate.batches.steps import open_batch
+from annotate.core import walking
+from annotate.core.walking import Counted
 from annotate.models import Batch, Candidate, Project, Qualification, Sample, Task, User
 from annotate.qualification.read import own_standing
 from annotate.qualification.tries import start_test
@@ -93,6 +102,22 @@ def test_one_is_created(alice: User, ben: User, project: Project, known: list[Sa
     client.post(f"{LIST}new/", {**sent, "name": "Named", "test": 4, **named})
     assert Qualification.objects.get(name="Named").training.batch_samples.count() == 3
     assert "Newcomers" in text(alice, LIST)
+
+
+def test_known_answers_are_counted_for_a_while(
+    known: list[Sample], project: Project, alice: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    support = project.criteria.get(key="support")
+    assert len(known_samples(project, [support])) == 20
+    assert "</bdi> 20" in text(alice, f"{LIST}new/")
+    monkeypatch.setattr(qualifications, "STRETCH", 3)
+    monkeypatch.setattr(walking, "SECONDS", 60)
+    assert known_counts(project, [support]) == [Counted(20, is_all=True)]
+    # With no time one stretch of each criterion is counted.
+    monkeypatch.setattr(walking, "SECONDS", -1)
+    assert known_counts(project, [support]) == [Counted(3, is_all=False)]
+    assert "</bdi> at least 3" in text(alice, f"{LIST}new/")
+    assert "</bdi> unknown" in text(alice, f"{LIST}new/")
 
 
 def test_an_annotator_trains_is_tested_and_works(qualification: Qualification, alice: User, ben: User) -> None:
