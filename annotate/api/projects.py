@@ -19,8 +19,9 @@ from annotate.api.bodies import StrictJSON, json_body
 from annotate.api.schema import IF_MATCH, answers
 from annotate.api.serializers import Nothing, Rows, With
 from annotate.batches.archiving import archive_project, restore_project
-from annotate.batches.criterion_change_read import Choices, Impact, impact, version_uses, versions_of
+from annotate.batches.criterion_change_read import Choices, Impact, impact, versions_of
 from annotate.batches.relabelling import Relabelled, relabel
+from annotate.batches.version_uses_read import version_uses
 from annotate.core.bodies import MIB
 from annotate.core.errors import Invalid
 from annotate.core.permissions import may, roles_of
@@ -409,10 +410,10 @@ class VersionsView(ProjectAPIView):
         return [
             With(
                 use.criterion,
-                labels=use.labels,
-                carried=use.carried,
-                verdicts=use.verdicts,
-                waiting=use.waiting,
+                labels=use.labels.number,
+                carried=use.carried.number,
+                verdicts=use.verdicts.number,
+                waiting=use.waiting.number,
                 batches=[batch.number for batch in use.batches],
                 relabelled_in=use.relabelled_in.number if use.relabelled_in else None,
             )

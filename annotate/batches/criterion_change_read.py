@@ -1,5 +1,4 @@
 """What another wording of a criterion would mean for the labels there are: what changes, and which labels it touches.
-What rests on each version of a criterion.
 
 The rule, in one place:
 - another scale or another kind of unit touches every label;
@@ -20,21 +19,18 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from django.db.models import Count, Q
+from django.db.models import Count
 from django.http import Http404
 from django.utils.translation import gettext as _
 
-from annotate.batches.read import counts_without_abstentions
 from annotate.core.counting import GIVEN
 from annotate.core.errors import Invalid
 from annotate.core.rows import fetch_all
 from annotate.core.scales import Value, json_spelling
 from annotate.core.units import no_abstention, without_abstentions
-from annotate.labels.read import ANSWERED, LATEST_FIRST, votes
-from annotate.models import Batch, Criterion, GoldAnswer, Project, Task, Verdict
+from annotate.labels.read import ANSWERED, LATEST_FIRST
+from annotate.models import Criterion, GoldAnswer, Project, Task, Verdict
 from annotate.models.batch import OPEN_TASK_STATUSES, RUNNING_BATCH_STATUSES
-from annotate.models.label import VerdictState
-from annotate.projects.read import work_batches
 
 MAX_REASON = 2000
 # How a choice names the labels that say "can't tell".
@@ -343,57 +339,9 @@ def _meaning(option: Mapping[str, Any]) -> tuple[str, str]:
     return str(option.get("label") or option["value"]), str(option.get("help") or "")
 
 
-@dataclass(frozen=True, slots=True)
-class VersionUse:
-    """What rests on a version. carried: of the labels, those that were carried over from an earlier version."""
-
-    criterion: Criterion
-    labels: int
-    carried: int
-    verdicts: int
-    waiting: int
-    batches: list[Batch]
-    # The batch in which the labels of this version were given anew for a later one.
-    relabelled_in: Batch | None
-
-
 def versions_of(project: Project, key: str) -> list[Criterion]:
     """The latest first. Raises Http404 where there are none."""
     versions = list(Criterion.objects.filter(project=project, key=key).order_by("-version"))
     if not versions:
         raise Http404(_("Criterion “%(key)s” not found in this project.") % {"key": key})
     return versions
-
-
-def version_uses(versions: list[Criterion]) -> list[VersionUse]:
-    counting = votes().filter(criterion__in=versions)
-    labels = counts_without_abstentions(counting, "criterion_id", labels=Count("pk"))
-    carried = counts_without_abstentions(
-        counting.filter(events__carried_from__isnull=False), "criterion_id", carried=Count("pk", distinct=True)
-    )
-    verdicts = counts_without_abstentions(
-        Verdict.objects.filter(criterion__in=versions),
-        "criterion_id",
-        verdicts=Count("pk", filter=Q(state=VerdictState.SETTLED)),
-        waiting=Count("pk", filter=~Q(state=VerdictState.SETTLED)),
-    )
-    asked: dict[int, list[Batch]] = {criterion.pk: [] for criterion in versions}
-    anew: dict[int, Batch] = {}
-    batches = work_batches(versions[0].project).filter(criteria__in=versions)
-    for batch in batches.order_by("number").prefetch_related("criteria").distinct():
-        for criterion in batch.criteria.all():
-            if criterion.pk in asked:
-                asked[criterion.pk].append(batch)
-        if batch.relabels_id is not None:
-            anew[batch.relabels_id] = batch
-    return [
-        VersionUse(
-            criterion,
-            **labels[criterion.pk],
-            **carried[criterion.pk],
-            **verdicts[criterion.pk],
-            batches=asked[criterion.pk],
-            relabelled_in=anew.get(criterion.pk),
-        )
-        for criterion in versions
-    ]

@@ -35,7 +35,7 @@ from annotate.qualification.choice import Options, draw, split, varied
 from annotate.qualification.read import one_qualification
 from annotate.qualification.tries import enrol
 from annotate.samples.read import groups_of, samples_keyed, samples_named
-from annotate.samples.stretches import stretch_end, stretch_within
+from annotate.samples.stretches_read import stretch_end, stretch_within
 from annotate.tasks.write import hand_on_of_the_unqualified
 
 MAX_NAME, MAX_SAMPLES, MAX_TRIES, FEWEST_TESTED = 180, 200, 5, 2

@@ -291,7 +291,9 @@ class OwnBatch:
         return round(self.waiting * self.seconds / 60) if self.seconds and self.done >= FEWEST_DONE else None
 
 
-class _CountOf(Subquery):
+class CountOf(Subquery):
+    """How many rows, for several numbers in one statement."""
+
     template = "(SELECT count(*) FROM (%(subquery)s) counted)"
     output_field = IntegerField()
 
@@ -329,7 +331,7 @@ def counts_of(projects: Sequence[Project]) -> dict[int, Counts]:
     # in it by their numbers, by which PostgreSQL knows how few or many verdicts to expect.
     holding = {pk: rows.alias(standing=STANDING).filter(standing__in=HOLDING) for pk, rows in of_project.items()}
     settled = Case(
-        *(When(pk=pk, then=_CountOf(rows[: MOST_COUNTED + 1])) for pk, rows in holding.items()),
+        *(When(pk=pk, then=CountOf(rows[: MOST_COUNTED + 1])) for pk, rows in holding.items()),
         output_field=IntegerField(),
     )
     has_any = Case(*(When(pk=pk, then=Exists(rows)) for pk, rows in of_project.items()), output_field=BooleanField())

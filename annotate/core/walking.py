@@ -13,7 +13,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
+from django.db.models import Model, QuerySet
+
 Row = TypeVar("Row")
+Found = TypeVar("Found", bound=Model)
 
 # Samples of a stretch; how long a page looks for rows, and then counts them; and up to how many are counted.
 STRETCH = 10_000
@@ -63,6 +66,17 @@ class Counted:
 
     number: int
     is_all: bool
+
+
+def first(rows: QuerySet[Found]) -> QuerySet[Found]:
+    """Those that `up_to_limit` is told the number of. In an order that an index has: without one, PostgreSQL may look
+    for them in all of the table."""
+    return rows[: MOST_COUNTED + 1]
+
+
+def up_to_limit(number: int) -> Counted:
+    """number: of `first` rows."""
+    return Counted(min(number, MOST_COUNTED), number <= MOST_COUNTED)
 
 
 def count(ends: Callable[[Any], Any], number: Callable[[Any, Any, int], int], until: float | None = None) -> Counted:

@@ -28,7 +28,7 @@ from annotate.labels.read import OF_BATCH
 from annotate.labels.settled_read import IS_SINGLE
 from annotate.models import Project, Verdict
 from annotate.projects.read import voted_criteria
-from annotate.samples.stretches import MOST_KEY, stretch_within
+from annotate.samples.stretches_read import MOST_KEY, stretch_within
 from annotate.verdicts import queue_sql as sql
 from annotate.verdicts.queue_sql import AGREED, RETURNED, SINGLE, TO_CHECK
 

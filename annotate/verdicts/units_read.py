@@ -34,7 +34,7 @@ from annotate.models import Criterion, Project, Sample, Verdict
 from annotate.models.label import VerdictState
 from annotate.projects.guidelines_read import newest_version
 from annotate.projects.read import voted_criteria
-from annotate.samples.stretches import MOST_KEY, stretch_end, stretch_within
+from annotate.samples.stretches_read import MOST_KEY, stretch_end, stretch_within
 from annotate.verdicts.samples_read import Agreement
 from annotate.verdicts.units_sql import AMONG, IN_PROGRESS, IS_TO_LABEL, NAMED, OUTDATED, VERDICTS
 from annotate.verdicts.wanted_units_read import STATUSES, WALKED, Chosen, ListedUnit, UnitStatus, WantedUnits

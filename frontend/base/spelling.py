@@ -6,11 +6,13 @@ from collections.abc import Iterable
 from typing import Any
 
 from django import template
+from django.contrib.humanize.templatetags.humanize import intcomma
 from django.utils.html import conditional_escape, format_html, format_html_join
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 
 from annotate.core.text_tables import number
+from annotate.core.walking import Counted
 from frontend.base.word_changes import Kind, word_changes
 
 register = template.Library()
@@ -22,6 +24,12 @@ def rounded(value: Any) -> Any:
     if isinstance(value, list):
         return selection(str(rounded(one)) for one in value)
     return number(value) if isinstance(value, float) else value
+
+
+@register.filter
+def so_many(counted: Counted) -> str:
+    """A number that may have been counted up to a limit: `10,000+`."""
+    return f"{intcomma(counted.number)}{'' if counted.is_all else '+'}"
 
 
 def selection(words: Iterable[str]) -> str:

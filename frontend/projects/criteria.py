@@ -11,8 +11,10 @@ from django.http import Http404, HttpResponse
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from annotate.batches.criterion_change_read import Change, Impact, change_between, impact, version_uses, versions_of
+from annotate.batches.criterion_change_read import Change, Impact, change_between, impact, versions_of
 from annotate.batches.relabelling import Relabelled, change_criterion, relabel
+from annotate.batches.version_uses_read import version_uses
+from annotate.core.walking import first, up_to_limit
 from annotate.models import Criterion
 from annotate.models.project import UNRATED_SCALES
 from annotate.projects.builtin_criteria import builtin_in_language
@@ -208,7 +210,7 @@ def criterion(page: ProjectPage, key: str) -> HttpResponse:
     if page.may("reports.read"):
         for report in reports_of(page.project).filter(criterion__in=versions):
             reports.setdefault(report.criterion_id, []).append(report)
-    uses = version_uses(versions) if page.may("batches.read") else [None] * len(versions)
+    uses = version_uses(versions, exactly=False) if page.may("batches.read") else [None] * len(versions)
     rows = [
         {"criterion": version, "use": use, "lines": lines, "reports": reports.get(version.pk, [])}
         for version, use, lines in zip(versions, uses, changes_between(versions), strict=True)
@@ -281,6 +283,6 @@ def _edit(page: ProjectPage, standing: Criterion | None) -> HttpResponse:
         "form": form,
         "rows": rows,
         "standing": standing,
-        "labels": standing.labels.count() if standing else 0,
+        "labels": up_to_limit(first(standing.labels.order_by("sample_id")).count()) if standing else None,
     }
     return page.render("projects/criterion_form.html", context, status=200 if is_back else status_of(form))

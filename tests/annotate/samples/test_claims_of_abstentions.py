@@ -9,14 +9,17 @@ from django.db import connection
 from django.http import Http404
 from django.test.utils import CaptureQueriesContext
 
-from annotate.batches.criterion_change_read import Choices, impact, version_uses, versions_of
+from annotate.batches.criterion_change_read import Choices, impact, versions_of
 from annotate.batches.gold import gold_from_verdicts, import_gold
 from annotate.batches.read import batch_criteria, counts_of
 from annotate.batches.relabelling import change_criterion
 from annotate.batches.steps import close_batch
+from annotate.batches.version_uses_read import version_uses
 from annotate.batches.write import create_batch
+from annotate.core import walking
 from annotate.core.blindness import samples_without_judges
 from annotate.core.errors import Invalid
+from annotate.core.walking import Counted
 from annotate.files.releases import make_release
 from annotate.labels.consensus import settle_imported
 from annotate.labels.gold_read import gold_accuracy, gold_samples
@@ -65,7 +68,7 @@ def _counted(world: World) -> dict[str, Any]:
         "disputed": len(Queue(project, reader=world.rita).disputed()),
         "truth": (truth["waiting"], truth["settled"]),
         "project": (counts.disputed, counts.settled, counts.has_verdicts),
-        "version": (use.labels, use.verdicts, use.waiting),
+        "version": tuple(one.number for one in (use.labels, use.verdicts, use.waiting)),
         "labels": counting_labels().count(),
         "without judges": samples_without_judges(world.rita, [sample.pk]) == {sample.pk},
         "said": len(said_about(sample, reader=world.alice).entries),
@@ -115,11 +118,38 @@ def test_no_row_that_is_counted_is_asked_whether_its_answer_abstains(world: Worl
     with CaptureQueriesContext(connection) as asked:
         (use,) = version_uses(versions_of(world.project, "support"))
         ground_truth(world.project)
-    assert (use.labels, use.waiting) == (2, 1)
+    assert (use.labels.number, use.waiting.number) == (2, 1)
     counting = [query["sql"] for query in asked if "COUNT(" in query["sql"]]
     assert len(counting) == 8, "labels, those carried over, verdicts, and ground truth, each with what is taken off"
     for sql in counting:
         assert not [node for node in nodes(plan_of(sql, run=False)) if node.get("Parent Relationship") == "SubPlan"]
+
+
+def test_what_rests_on_a_version_is_counted_up_to_a_limit(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    one, *others = make_samples(world.project, 4)
+    for sample in (one, *others):
+        _label_elsewhere(world, sample, one="yes", two="no" if sample == others[0] else "yes")
+    settle_imported(project=world.project, criterion=_support(world), needed=2)
+    _abstains(world, one)
+    versions = versions_of(world.project, "support")
+    (use,) = version_uses(versions, exactly=False)
+    assert (use.labels.number, use.verdicts.number, use.waiting.number) == (6, 2, 1)
+    assert [use] == version_uses(versions)
+    monkeypatch.setattr(walking, "MOST_COUNTED", 2)
+    with CaptureQueriesContext(connection) as asked:
+        (use,) = version_uses(versions, exactly=False)
+    assert (use.labels, use.verdicts, use.waiting) == (Counted(2, False), Counted(2, True), Counted(1, True))
+    page = as_user(world.rita).get(f"/p/{world.project.slug}/criteria/versions/support/").content.decode()
+    assert "<dd>2+</dd>" in page
+    assert "uses version 1" not in page
+    form = as_user(world.alice).get(f"/p/{world.project.slug}/criteria/edit/support/").content.decode()
+    assert "2+ labels use version 1" in form
+    # Where they stand in the table is as good as unknown: labels of the latest version are its last rows.
+    with connection.cursor() as cursor:
+        cursor.execute("SET LOCAL enable_sort = off")
+    for sql in (query["sql"] for query in asked if "LIMIT 3" in query["sql"]):
+        tables = [node for node in nodes(plan_of(sql, run=False)) if node["Node Type"] == "Seq Scan"]
+        assert not {node["Relation Name"] for node in tables} & {"annotate_label", "annotate_verdict"}
 
 
 def test_labels_of_an_abstention_are_not_settled(world: World) -> None:
