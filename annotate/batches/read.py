@@ -101,10 +101,11 @@ class Unfinished:
 
 
 def unfinished(batch: Batch) -> Unfinished:
+    # Not their keys, which are in no index with their states (task_by_status).
     tasks = Task.objects.filter(batch=batch).aggregate(
-        waiting=Count("id", filter=Q(status=TaskStatus.PENDING)),
-        begun=Count("id", filter=Q(status__in=[TaskStatus.IN_PROGRESS, TaskStatus.RETURNED])),
-        submitted=Count("id", filter=Q(status=TaskStatus.SUBMITTED)),
+        waiting=Count("status", filter=Q(status=TaskStatus.PENDING)),
+        begun=Count("status", filter=Q(status__in=[TaskStatus.IN_PROGRESS, TaskStatus.RETURNED])),
+        submitted=Count("status", filter=Q(status=TaskStatus.SUBMITTED)),
     )
     half = (
         Task.objects.filter(batch=batch, purpose=Purpose.LABEL)
@@ -128,7 +129,9 @@ def open_tasks(batch: Batch) -> int:
 
 
 def disputed_units(batch: Batch) -> int:
-    return sum(row.disputed for row in batch_criteria(batch))
+    """As `batch_criteria` counts them, looked for among those that wait (verdict_waiting)."""
+    waiting = Verdict.objects.filter(~Q(state=VerdictState.SETTLED), criterion__in=batch.asked_criteria())
+    return without_abstentions(of_batch(waiting, batch)).count()
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from annotate.batches.read import Counts, batch_annotators, batch_criteria, counts_of
+from annotate.batches.read import Counts, batch_annotators, batch_criteria, counts_of, disputed_units
 from annotate.batches.steps import close_batch
 from annotate.core.units import units_of
 from annotate.models import Batch, Label, Task, Verdict
@@ -80,6 +80,7 @@ def test_annotators(busy: World) -> None:
 def test_criteria(busy: World) -> None:
     for batch in Batch.objects.all():
         rows = batch_criteria(batch)
+        assert disputed_units(batch) == sum(row.disputed for row in rows)
         assert [row.key for row in rows] == [criterion.key for criterion in batch.asked_criteria()]
         for row, criterion in zip(rows, batch.asked_criteria(), strict=True):
             samples = [link.sample for link in batch.batch_samples.select_related("sample")]

@@ -8,6 +8,7 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
+from annotate.batches.read import disputed_units
 from annotate.core.errors import Conflict
 from annotate.labels.consensus import settle_imported
 from annotate.labels.read import of_batch
@@ -253,6 +254,7 @@ def test_a_long_queue_is_read_from_its_index() -> None:
     many(world, 20_000)
     waiting, of_a_batch = queue(world), queue(world, batch=1)
     last = Verdict.objects.filter(state="disputed").latest("pk").pk
+    batch = Batch.objects.get()
     reads = {
         "page": (lambda: waiting[5000:5050]),
         "place": (lambda: waiting.place(last)),
@@ -260,11 +262,13 @@ def test_a_long_queue_is_read_from_its_index() -> None:
         "groups": lambda: queue(world).groups(),
         "page of a batch": (lambda: of_a_batch[1000:1050]),
         "count of a batch": of_a_batch.count,
+        "disputed units of a batch": lambda: disputed_units(batch),
     }
     for what, read in reads.items():
         with CaptureQueriesContext(connection) as asked:
             read()
-        sql = next(query["sql"] for query in asked if "WITH waiting AS" in query["sql"])
+        told = [query["sql"] for query in asked]
+        sql = next(sql for sql in told if "WITH waiting AS" in sql or "COUNT(" in sql)
         plan = plan_of(sql)
         # What never ran is how units of earlier versions would be looked up; there are none here.
         ran = [node for node in nodes(plan) if node["Actual Loops"]]
