@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Collection
 
+from django.db.models import QuerySet
 from django.utils.translation import gettext as _
 
 from annotate.batches.proposing import Proposals
@@ -16,6 +17,9 @@ from annotate.samples.read import groups_of, samples_named
 from judges.core.locked_read import locked_keys
 from judges.core.scores_read import current_version, load_scores
 from judges.models import Judge, JudgeVersion, Score, ScoreStatus
+
+# Scores by which a judge is told to answer with options, or with numbers.
+FIRST = 1000
 
 
 def proposers(criterion: Criterion) -> list[str]:
@@ -48,14 +52,24 @@ def _version(criterion: Criterion, judge: Judge) -> JudgeVersion | None:
     version = current_version(judge)
     if version is None:
         return None
-    scores = Score.objects.filter(version=version, dimension=criterion.key, status=ScoreStatus.OK, repeat=0).order_by()
-    if not scores.filter(number__isnull=False).exists():
-        return version if scores.exists() else None
+    given = list(_first_scores(version, criterion.key))
+    numbers = [number for number in given if number is not None]
+    if not numbers:
+        return version if given else None
     levels = {level for level in criterion.levels if isinstance(level, int | float) and not isinstance(level, bool)}
-    if not levels or scores.exclude(number__in=levels).exists():
+    if not levels.issuperset(numbers):
         return None
     # Metrics lie between 0 and 1, where an option may lie too.
-    return version if max(levels) <= 1 or scores.filter(number__gt=1).exists() else None
+    return version if max(levels) <= 1 or max(numbers) > 1 else None
+
+
+def _first_scores(version: JudgeVersion, dimension: str) -> QuerySet[Score, float | None]:
+    """As many as tell how it answers, with their numbers: a judge answers all alike, and may have scored a million
+    units. In the order of an index, where a range is asked for: of one value PostgreSQL takes the order for given, and
+    may look for them among all scores."""
+    scores = Score.objects.filter(version=version, dimension__gte=dimension, dimension__lte=dimension)
+    first = scores.filter(status=ScoreStatus.OK, repeat=0).order_by("dimension")[:FIRST]
+    return first.values_list("number", flat=True)
 
 
 def _closed(criterion: Criterion, samples: Collection[str]) -> set[str]:

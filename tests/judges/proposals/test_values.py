@@ -8,6 +8,8 @@ from math import ceil
 from typing import Any
 
 import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 
 from annotate.batches.anchoring_read import proposal_effect
 from annotate.batches.board_read import person_boards
@@ -28,11 +30,13 @@ from annotate.tasks.read import own_task
 from annotate.verdicts.evidence_read import agreement, evidence_of
 from judges.core.locked_read import locked_keys
 from judges.models import GroupSide, Side, VersionState
+from judges.proposals import values
 from judges.proposals.values import proposers
 from judges.reports.evidence import full_evidence
 from tests.annotate.factories import World, finish, make_sample, make_samples, make_world
 from tests.clients import client_of
 from tests.judges.building import add_judge, add_labels, add_scores
+from tests.plans import nodes, plan_of
 
 pytestmark = pytest.mark.django_db
 
@@ -229,6 +233,26 @@ def test_only_judges_that_answer_with_the_options_can_propose(desk: World) -> No
     judge_version.state = VersionState.TRIAL
     judge_version.save()
     assert "trial" not in proposers(grade), "a version that is tried is not in use"
+
+
+def test_how_a_judge_answers_is_told_by_its_first_scores(desk: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    (grade,) = desk.criteria("grade")
+    samples = by_name(desk)
+    scores = [("s1", "answer", 4.0), ("s2", "answer", 0.3)]
+    add_judge(desk.project, "both", samples, scores, dimension="grade")
+    assert "both" not in proposers(grade)
+    monkeypatch.setattr(values, "FIRST", 1)
+    with CaptureQueriesContext(connection) as asked:
+        assert "both" in proposers(grade)
+    # What is no option is refused all the same.
+    with pytest.raises(Invalid):
+        source().proposals(grade, "both", list(samples))
+    sql = next(query["sql"] for query in asked if '"judges_score"' in query["sql"])
+    with connection.cursor() as cursor:
+        cursor.execute("SET LOCAL enable_seqscan = off; SET LOCAL enable_sort = off")
+    plan = plan_of(sql, run=False)
+    assert "score_once_per_unit_and_repeat" in {node.get("Index Name") for node in nodes(plan)}
+    assert not [node for node in nodes(plan) if node["Node Type"] == "Sort"]
 
 
 @pytest.mark.parametrize(
