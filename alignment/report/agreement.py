@@ -20,9 +20,13 @@ MAX_PEOPLE = 20
 
 
 def agreement_figures(criterion: str, ratings: Ratings) -> dict[str, Any]:
-    """Every agreement statistic of the ratings of the criterion with this key."""
+    """Every agreement statistic of the ratings of the criterion with this key, and the kappas of all pairs."""
+    return {**agreement_at_a_glance(criterion, ratings), "pairs": _pairs(ratings)}
+
+
+def agreement_at_a_glance(criterion: str, ratings: Ratings) -> dict[str, Any]:
+    """The same without the pairs."""
     summary = agreement_summary(ratings, interval="jackknife")
-    pairs = pairwise(ratings, interval="jackknife")
     return {
         "criterion": criterion,
         "scale": ratings.scale,
@@ -30,22 +34,25 @@ def agreement_figures(criterion: str, ratings: Ratings) -> dict[str, Any]:
         "ratings": len(ratings),
         "raters": list(ratings.raters),
         "estimates": {name: estimate.as_dict() for name, estimate in cast("Mapping[str, Estimate]", summary).items()},
-        # Plain numbers. `low` and `high`: the interval of the unweighted kappa; `reason`: why one is missing.
-        "pairs": [
-            {
-                "a": pair.a,
-                "b": pair.b,
-                "n": pair.n,
-                "kappa": pair.kappa.value,
-                "low": pair.kappa.low,
-                "high": pair.kappa.high,
-                "linear": pair.linear.value,
-                "quadratic": pair.quadratic.value,
-                "reason": pair.kappa.reason,
-            }
-            for pair in pairs
-        ],
     }
+
+
+def _pairs(ratings: Ratings) -> list[dict[str, Any]]:
+    """Plain numbers. `low` and `high`: the interval of the unweighted kappa; `reason`: why one is missing."""
+    return [
+        {
+            "a": pair.a,
+            "b": pair.b,
+            "n": pair.n,
+            "kappa": pair.kappa.value,
+            "low": pair.kappa.low,
+            "high": pair.kappa.high,
+            "linear": pair.linear.value,
+            "quadratic": pair.quadratic.value,
+            "reason": pair.kappa.reason,
+        }
+        for pair in pairwise(ratings, interval="jackknife")
+    ]
 
 
 def people_among_themselves(base: Ratings) -> Estimate:

@@ -8,7 +8,7 @@ import numpy as np
 from alignment.agreement.summary import paradox_note, prevalence
 from alignment.base.estimate import Estimate
 from alignment.judging.threshold import Sweep
-from alignment.report.agreement import agreement_figures, kappa_matrix, people_among_themselves
+from alignment.report.agreement import agreement_at_a_glance, kappa_matrix, people_among_themselves
 from alignment.report.annotators import annotator_figures
 from alignment.report.calibration import grade_figures, probability_figures
 from alignment.report.caveats import caveat_of_auc, caveat_of_judge, caveat_of_people
@@ -37,9 +37,8 @@ def report_figures(evidence: Evidence) -> dict[str, Any]:
     comparisons = [compare(reference, judge) for judge in evidence.judges]
     labelled = labelled_units(reference)
     titles = judge_titles([one.row for one in comparisons])
-    among_people = agreement_figures(evidence.criterion.key, reference.ratings)
     # Judges are no raters of the people's own figures, and the matrix holds the pairs that a page can show.
-    del among_people["pairs"]
+    among_people = agreement_at_a_glance(evidence.criterion.key, reference.ratings)
     people = people_among_themselves(reference.base)
     criterion = evidence.criterion
     return {
