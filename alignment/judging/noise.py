@@ -172,14 +172,40 @@ def judge_under_noise(
     >>> round(line.human_tpr.value, 2), round(line.observed.accuracy.value, 2), round(line.accuracy.value, 2)
     (0.9, 0.9, 0.91)
     """
-    plan = Plan(interval, rng, level)
-    if model not in get_args(Model):
-        raise ValueError(f"no model {model!r}; there are {', '.join(get_args(Model))}")
-    if (model == "gold") != (gold is not None):
-        raise ValueError("the model 'gold' goes with the name of the gold rater, the others without")
+    (found,) = judge_under_models(ratings, judge, passes, [model], gold, interval=interval, rng=rng, level=level)
+    return found
+
+
+def judge_under_models(
+    ratings: Ratings,
+    judge: str,
+    passes: Sequence[Hashable],
+    models: Sequence[Model],
+    gold: str | None = None,
+    *,
+    interval: Kind = "auto",
+    rng: np.random.Generator | None = None,
+    level: float = 0.95,
+) -> list[JudgeUnderNoise]:
+    """As ``judge_under_noise`` by each model; what they have in common is worked out once."""
+    for model in models:
+        if model not in get_args(Model):
+            raise ValueError(f"no model {model!r}; there are {', '.join(get_args(Model))}")
+        if (model == "gold") != (gold is not None):
+            raise ValueError("the model 'gold' goes with the name of the gold rater, the others without")
     everyone = pass_or_fail(ratings, passes)
-    seen = evidence(everyone.select_raters([name for name in ratings.raters if name != judge]), gold, model)
-    units = _held_against(everyone, judge, gold)
+    people = everyone.select_raters([name for name in ratings.raters if name != judge])
+    units, observed = _held_against(everyone, people, judge, gold), None
+    if units.judge.size:
+        observed = at_threshold(units.judge, units.reference, units.cluster, 1, interval=interval, rng=rng, level=level)
+    plan = Plan(interval, rng, level)
+    return [_under_noise(model, evidence(people, gold, model), units, observed, plan) for model in models]
+
+
+def _under_noise(
+    model: Model, seen: Evidence, units: "_Units", observed: ThresholdResult | None, plan: Plan
+) -> JudgeUnderNoise:
+    level = plan.level
     sizes, place = np.unique(units.people, return_inverse=True)
     table = Totals.of(
         np.concatenate([seen.cluster, units.cluster]),
@@ -216,9 +242,6 @@ def judge_under_noise(
         return lambda cells: _against_truth(cells, sizes, model)[which]
 
     n = units.judge.size
-    observed = None
-    if n:
-        observed = at_threshold(units.judge, units.reference, units.cluster, 1, interval=interval, rng=rng, level=level)
     return JudgeUnderNoise(
         model=model,
         human_tpr=figure("true positive rate of one person", person(0), seen.n, CHANCE),
@@ -239,10 +262,11 @@ class _Units(NamedTuple):
     cluster: Ints
 
 
-def _held_against(everyone: Ratings, judge: str, gold: str | None) -> _Units:
-    people = everyone.select_raters([name for name in everyone.raters if name not in (judge, gold)])
-    majority = consensus_labels(people)
-    unit, reference, size = people.unit[unit_runs(people)[1]], majority.label, majority.size
+def _held_against(everyone: Ratings, people: Ratings, judge: str, gold: str | None) -> _Units:
+    """people: all but the judge, gold among them."""
+    voting = people if gold is None else people.select_raters([name for name in people.raters if name != gold])
+    majority = consensus_labels(voting)
+    unit, reference, size = voting.unit[unit_runs(voting)[1]], majority.label, majority.size
     if gold is not None:
         true = everyone.select_raters([gold])
         kept = ~np.isin(unit, true.unit)

@@ -11,7 +11,7 @@ from alignment.base.estimate import Estimate, Remark, estimates_as_dicts, remark
 from alignment.base.ratings import Ratings
 from alignment.judging.alternative_annotator import MIN_ITEMS, AnnotatorTest, alternative_annotator_test
 from alignment.judging.ceiling import AnnotatorCeiling, human_ceiling
-from alignment.judging.noise import Model, judge_under_noise
+from alignment.judging.noise import Model, judge_under_models
 from alignment.report.comparison import Comparison
 from alignment.report.decisions import LEVEL
 from alignment.report.reference import NO_PASSES, Reference
@@ -163,7 +163,7 @@ def judge_behind_noise(reference: Reference, one: Comparison) -> dict[str, Any]:
     if reason is not None:
         return {"reason": reason, "observed": Estimate.undefined(reason).as_dict(), "lines": []}
     ratings = with_judge(reference, one)
-    found = [judge_under_noise(ratings, JUDGE, [True], model, interval="jackknife") for model in MODELS]
+    found = judge_under_models(ratings, JUDGE, [True], MODELS, interval="jackknife")
     observed = found[0].observed
     accuracy = Estimate.undefined(remark("all_split_in_half")) if observed is None else observed.accuracy
     shown = ("human_tpr", "human_tnr", "tpr", "tnr", "accuracy")
