@@ -6,7 +6,7 @@ from typing import Literal, get_args
 
 import numpy as np
 
-from alignment.base.arrays import Floats, Ints
+from alignment.base.arrays import Floats, Ints, ranges
 from alignment.base.coded import Coded
 from alignment.base.ratings import Ratings
 from alignment.base.tables import unit_levels, unit_runs
@@ -16,6 +16,9 @@ Rule = Literal["majority", "plurality"]
 
 #: What stands for a label where there is none.
 TIE = -1
+
+#: So that what is held at once stays small.
+RATINGS_AT_ONCE = 2**17
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -72,13 +75,17 @@ def rest_label(ratings: Ratings, rule: Rule = "majority") -> Ints:
     unit, _ = unit_runs(ratings)
     per_unit = np.bincount(cells.unit, minlength=cells.size.size)
     first = np.cumsum(per_unit) - per_unit
-    # Each rating meets all level counts of its unit, less its own.
-    rating = np.repeat(np.arange(len(ratings)), per_unit[unit])
-    met = per_unit[unit]
-    cell = np.arange(rating.size) - np.repeat(np.cumsum(met) - met, met) + first[unit][rating]
-    level = cells.level[cell]
-    count = cells.count[cell] - (level == ratings.value[rating])
-    return _winners(rating, level, count, cells.size[unit] - 1, rule)[0]
+    found = np.empty(len(ratings), dtype=np.int64)
+    for start in range(0, len(ratings), RATINGS_AT_ONCE):
+        some = slice(start, start + RATINGS_AT_ONCE)
+        of, value = unit[some], ratings.value[some]
+        # Each rating meets all level counts of its unit, less its own.
+        rating = np.repeat(np.arange(of.size), per_unit[of])
+        cell = ranges(first[of], per_unit[of])
+        level = cells.level[cell]
+        count = cells.count[cell] - (level == value[rating])
+        found[some] = _winners(rating, level, count, cells.size[of] - 1, rule)[0]
+    return found
 
 
 def _winners(group: Ints, level: Ints, count: Ints, size: Ints, rule: Rule) -> tuple[Ints, Ints]:
