@@ -103,8 +103,12 @@ def _repeated(unit: Keys, rater: Keys, value: Keys, cluster: Keys) -> tuple[list
     torn = np.flatnonzero(cluster_of[unit_code] != cluster_code)
     if torn.size:
         raise ValueError(f"unit {units[unit_code[torn[0]]]!r} lies in more than one cluster")
+    # Nearly all of a million are given once.
+    given = rater_code * len(units) + unit_code
+    ordered = np.sort(given)
+    again = np.isin(given, ordered[1:][ordered[1:] == ordered[:-1]])
     # One number to sort by: rater, unit, value.
-    cells = np.sort((rater_code * len(units) + unit_code) * len(values) + value_code)
+    cells = np.sort(given[again] * len(values) + value_code[again])
     first = run_starts(cells)
     count = np.diff(first, append=cells.size)
     group_of_cell = cells[first] // max(len(values), 1)
@@ -112,18 +116,16 @@ def _repeated(unit: Keys, rater: Keys, value: Keys, cluster: Keys) -> tuple[list
     kinds = np.diff(starts, append=first.size)
     group = np.repeat(np.arange(starts.size), kinds)
     size = np.bincount(group, weights=count, minlength=starts.size).astype(np.int64)
-    several = size > 1
-    pairs = sums_by(group, count * (count - 1), starts.size)[several]
-    rater_of, unit_of = np.divmod(group_of_cell[starts][several], max(len(units), 1))
-    size = size[several]
+    pairs = sums_by(group, count * (count - 1), starts.size)
+    rater_of, unit_of = np.divmod(group_of_cell[starts], max(len(units), 1))
     names = [str(name) for name in raters]
-    return names, rater_of, _Repeated(cluster_of[unit_of], pairs / (size * (size - 1)), kinds[several] > 1, size)
+    return names, rater_of, _Repeated(cluster_of[unit_of], pairs / (size * (size - 1)), kinds > 1, size)
 
 
-def _numbered(keys: Keys) -> tuple[Ints, Sequence[Hashable]]:
+def _numbered(keys: Keys) -> tuple[Ints, Keys]:
     if isinstance(keys, np.ndarray):
         present, code = renumbered(keys)
-        return code, present.tolist()
+        return code, present
     return encode(keys)
 
 

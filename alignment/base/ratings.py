@@ -9,7 +9,7 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 
-from alignment.base.arrays import Array, Bools, Floats, Ints, run_starts
+from alignment.base.arrays import Array, Bools, Floats, Ints, renumbered, run_starts
 from alignment.base.coded import Coded, Items, array_of, different
 
 Scale = Literal["binary", "nominal", "ordinal", "interval"]
@@ -196,7 +196,7 @@ class Ratings:
     @property
     def n_clusters(self) -> int:
         """How many clusters have a rating."""
-        return int(np.unique(self.cluster).size)
+        return int(renumbered(self.cluster)[0].size)
 
     @property
     def ordered(self) -> bool:

@@ -11,7 +11,7 @@ from typing import Any, Literal, NamedTuple, Self, cast
 
 import numpy as np
 
-from alignment.base.arrays import Bools
+from alignment.base.arrays import Bools, renumbered
 from alignment.base.coded import Coded, array_of, different, kept
 from alignment.base.ratings import Ratings, Scale, encode
 from alignment.judging.decision import Endpoint
@@ -254,7 +254,7 @@ class Evidence:
         if not self.criterion.passes:
             return set()
         units = self.labelled()
-        labelled = {units.samples[place] for place in np.unique(units.sample[~self.alone(units)]).tolist()}
+        labelled = {units.samples[place] for place in renumbered(units.sample[~self.alone(units)])[0].tolist()}
         tested = {sample for sample, is_dev in self.is_dev.items() if not is_dev}
         return tested | {sample for sample in labelled if not self.is_dev.get(sample, False)}
 

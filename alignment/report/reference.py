@@ -143,7 +143,7 @@ class Reference:
 
     def samples_of(self, places: Ints) -> Ints:
         """Those of these units, each once, as places among ``units.samples``."""
-        return np.unique(self.units.sample[places])
+        return renumbered(self.units.sample[places])[0]
 
     def rng(self, *figure: str, about: Iterable[str] = ()) -> np.random.Generator:
         """The generator behind one figure of the criterion, ``about`` one judge where it is."""
