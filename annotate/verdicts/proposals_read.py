@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, cast
 
 from django.utils.translation import gettext as _
@@ -106,13 +106,27 @@ class ValueCount:
 
 @dataclass(frozen=True)
 class Preview:
-    """considered: how many disputed units there are in all. more: how many could follow at the next time."""
+    """considered: how many disputed units there are in all, or, where it is_part, were looked at. more: how many could
+    follow at the next time. reached: of a part, where it ended, as a cursor; "": at the end."""
 
     considered: int
     proposals: list[Proposal]
     by_value: list[ValueCount]
     more: int
     model: Posteriors | None = None
+    is_part: bool = False
+    reached: str = ""
+
+
+def agreed_from(queue: Queue, cursor: str, *, agreement: Any, votes: Any) -> Preview:
+    """As `agreed`; of a walked queue (decision 74) among the next units after the cursor, as many as there is time
+    for."""
+    if not queue.is_walked:
+        return agreed(queue, agreement=agreement, votes=votes)
+    at = queue.position(cursor)
+    part = queue.part(at, MOST_AT_ONCE)
+    found = agreed(queue, agreement=agreement, votes=votes, only=part.rows)
+    return replace(found, is_part=at is not None or part.reached is not None, reached=part.reached or "")
 
 
 def agreed(queue: Queue, *, agreement: Any, votes: Any, only: Collection[int] | None = None) -> Preview:

@@ -82,6 +82,15 @@ PLACE = "sample_id, position, key, criterion_id, coalesce(nullif(split_part(unit
 BY_SAMPLE = f"ROW({PLACE})"
 BY_WEIGHT = f"(state = 'reopened') DESC, disputes DESC, spread DESC, {BY_SAMPLE}"
 
+# Those that no reviewer has decided yet, each with the value that most votes are for.
+DISPUTED = """
+    SELECT w.id, v.revision, v.criterion_id, v.sample_id, v.unit, v.agreement, jsonb_array_length(v.votes),
+           (SELECT vote -> 'value' FROM jsonb_array_elements(v.votes) AS vote GROUP BY 1 ORDER BY count(*) DESC LIMIT 1)
+      FROM (SELECT id, row_number() OVER (ORDER BY {order}) AS at FROM waiting) AS w
+      JOIN annotate_verdict v ON v.id = w.id
+     WHERE v.state = 'disputed' ORDER BY w.at
+"""
+
 # Read once, however few units PostgreSQL expects: for few it compares each of them with all tasks, for minutes.
 NOT_BLIND = f"e.sample_id NOT IN ({SAMPLES_TO_LABEL})"
 NOT_BLIND_WITHIN = f"e.sample_id NOT IN ({SAMPLES_TO_LABEL} AND t.sample_id > %(low)s AND t.sample_id <= %(high)s)"

@@ -321,17 +321,16 @@ class Queue:
     def _in_order(self) -> str:
         return sql.BY_WEIGHT if self._is_weighed else sql.BY_SAMPLE
 
+    def part(self, at: _Position | None, wanted: int) -> Walked[int]:
+        """Of a walked queue the next ones' primary keys, and where what follows them begins."""
+        walked = self._walk(at, wanted)
+        last = str(walked.rows[-1]) if len(walked.rows) == wanted else None
+        return Walked(walked.rows, _of_sample(walked.reached) or last)
+
     def disputed(self, only: Collection[int] | None = None) -> list[Disputed]:
         """Those that no reviewer has decided yet, in order, with the value that most votes are for."""
         rows = self._rows(
-            f"""SELECT w.id, v.revision, v.criterion_id, v.sample_id, v.unit, v.agreement,
-                       jsonb_array_length(v.votes),
-                       (SELECT vote -> 'value' FROM jsonb_array_elements(v.votes) AS vote
-                         GROUP BY 1 ORDER BY count(*) DESC LIMIT 1)
-                  FROM (SELECT id, row_number() OVER (ORDER BY {self._in_order}) AS at FROM waiting) AS w
-                  JOIN annotate_verdict v ON v.id = w.id
-                 WHERE v.state = 'disputed' AND (%(only)s::bigint[] IS NULL OR v.id = ANY(%(only)s))
-                 ORDER BY w.at""",
+            sql.DISPUTED.format(order=self._in_order),
             weighed=self._is_weighed,
             only=None if only is None else list(only),
         )
@@ -361,6 +360,8 @@ class Queue:
             filters.append(sql.DRAWN)
         if self.annotator:
             filters.append(sql.VOTED)
+        if given.get("only") is not None:
+            filters.append("e.id = ANY(%(only)s::bigint[])")
         if given["criterion"]:
             filters.append("c.key = %(criterion)s")
         if self.batch is not None:

@@ -19,7 +19,7 @@ from annotate.models import Criterion, Verdict
 from annotate.models.batch import BatchStatus
 from annotate.projects.read import rated_criteria, work_batches
 from annotate.verdicts.adjudication import Accepted, accept_agreed, accept_probable, show_names
-from annotate.verdicts.proposals_read import Preview, agreed, probable
+from annotate.verdicts.proposals_read import Preview, agreed_from, probable
 from annotate.verdicts.queue_sql import AGREED, SINGLE, STATES, TO_CHECK
 from annotate.verdicts.read import ORDERS, Queue
 from frontend.adjudicate.forms import AgreedForm, ProbableForm
@@ -235,7 +235,8 @@ def _preview(page: ProjectPage, method: str, given: dict[str, Any]) -> Preview:
     queue = Queue(page.project, reader=page.user, criterion=given["criterion"])
     if method == "dawid_skene":
         return probable(queue, _criterion(page, given), posterior=given["posterior"] / 100)
-    return agreed(queue, agreement=given["agreement"] / 100, votes=given["votes"])
+    cursor = page.request.GET.get(AFTER, "")
+    return agreed_from(queue, cursor, agreement=given["agreement"] / 100, votes=given["votes"])
 
 
 def _accept(page: ProjectPage, method: str, given: dict[str, Any], reason: str) -> Accepted:
@@ -288,7 +289,10 @@ def _shown(page: ProjectPage, preview: Preview) -> dict[str, Any]:
         }
         for place, rater in enumerate(preview.model.raters if preview.model else (), start=1)
     ]
+    further = page.request.GET.copy()
+    further[AFTER] = preview.reached
     return {
+        "further": further.urlencode() if preview.reached else "",
         "listed": listed,
         "raters": raters,
         "n": len(preview.proposals),

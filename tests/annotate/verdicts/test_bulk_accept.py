@@ -10,8 +10,9 @@ import pytest
 from annotate.core.errors import Conflict, Invalid
 from annotate.labels.consensus import settle_imported
 from annotate.models import AuditEntry, Label, Rater, Verdict
+from annotate.verdicts import proposals_read
 from annotate.verdicts.adjudication import Accepted, accept_agreed, accept_probable, decide
-from annotate.verdicts.proposals_read import Preview, agreed, probable
+from annotate.verdicts.proposals_read import Preview, agreed, agreed_from, probable
 from annotate.verdicts.read import Queue
 from tests.annotate.factories import World, decide_unit, make_samples, stored
 from tests.annotate.labels.test_consensus import imported
@@ -55,6 +56,33 @@ def test_the_preview_counts_by_value(short: World) -> None:
     assert len(agreed(queue(short), agreement=0.7, votes=2).proposals) == 3
     assert len(agreed(queue(short), agreement=0.66, votes=3).proposals) == 2
     assert len(agreed(queue(short, criterion="support"), agreement=0.51, votes=2).proposals) == 1
+
+
+def test_of_a_long_queue_a_preview_looks_at_a_part(short: World) -> None:
+    limits: dict[str, Any] = {"agreement": 0.66, "votes": 2}
+    whole = agreed(queue(short, order="sample"), **limits)
+    assert agreed_from(queue(short, order="sample"), "", **limits) == whole, "up to the limit nothing changes"
+    long = queue(short, most_sorted=0, stretch=1, seconds=-1)
+    parts = [agreed_from(long, "", **limits)]
+    while parts[-1].reached:
+        assert len(parts) < 10
+        parts.append(agreed_from(long, parts[-1].reached, **limits))
+    assert len(parts) == 6, "the last looks for more and finds none"
+    assert [one for part in parts for one in part.proposals] == whole.proposals
+    assert [part.considered for part in parts] == [2, 1, 1, 1, 1, 0]
+    assert all(part.is_part for part in parts)
+    at_once = agreed_from(queue(short, most_sorted=0, seconds=60), "", **limits)
+    assert (at_once, at_once.is_part) == (whole, False), "a part may be all"
+    assert accept(short, parts[0]) == Accepted(settled=2, left=0)
+
+
+def test_a_part_has_no_more_than_one_request_takes(short: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(proposals_read, "MOST_AT_ONCE", 4)
+    long = queue(short, most_sorted=0, seconds=60)
+    first = agreed_from(long, "", agreement=0.51, votes=2)
+    second = agreed_from(long, first.reached, agreement=0.51, votes=2)
+    assert (first.considered, second.considered, second.reached) == (4, 2, "")
+    assert len(first.proposals) + len(second.proposals) == 4
 
 
 def test_accepting(short: World) -> None:

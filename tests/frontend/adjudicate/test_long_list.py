@@ -52,6 +52,29 @@ def test_pages_by_sample(rita: User, many: list[int]) -> None:
     assert 'rel="next"' in agreed.content.decode()
 
 
+def test_many_are_resolved_part_by_part(rita: User, many: list[int]) -> None:
+    client, url = as_user(rita), f"{LIST}accept/"
+    votes = [{"rater": name, "value": "supported", "revision": 1, "label": 1} for name in ("ann", "ben")]
+    Verdict.objects.filter(pk__in=many[4:9_000]).update(agreement=1, votes=votes)
+    asked = {"method": "agreement", "criterion": "", "agreement": 66, "votes": 2}
+    page = client.get(url, asked)
+    preview, text = page.context["preview"], page.content.decode()
+    assert 0 < preview.considered <= 5_000
+    assert [one.id for one in preview.proposals] == many[4 : preview.considered]
+    assert f"{page.context['n']:,} of {preview.considered:,} units looked at would be resolved" in text
+    assert "With so many disputed units" in text
+    further = re.search(r'href="(\?[^"]*)#preview"', text)
+    assert further
+    second = client.get(url + further[1].replace("&amp;", "&"))
+    assert second.context["preview"].proposals[0].id == many[preview.considered]
+    nothing = client.get(url, {**asked, "after": many[-2]})
+    assert (nothing.context["preview"].considered, nothing.context["further"]) == (1, "")
+    assert "None of these units meets the limits." in nothing.content.decode()
+    done = client.post(url, {**asked, "seen": page.context["seen"], "reason": "Both agree."})
+    assert done.status_code == 302
+    assert Verdict.objects.filter(method="accepted", decided_by=rita).count() == len(preview.proposals)
+
+
 def test_up_to_the_limit_nothing_is_said(rita: User, many: list[int]) -> None:
     Verdict.objects.filter(pk=many[0]).update(state="settled", value="supported", method="majority")
     reply = as_user(rita).get(LIST)
