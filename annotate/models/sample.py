@@ -1,6 +1,7 @@
 """A RAG interaction as it was imported. Its units have no rows of their own: see docs/decisions/0001."""
 
 from django.contrib.postgres.fields import ArrayField
+from django.contrib.postgres.indexes import HashIndex
 from django.db import models
 from django.db.models.functions import Now
 from django.utils.translation import gettext_lazy as _
@@ -94,6 +95,8 @@ class Sample(models.Model):
             # Which claims aren't there: for the queue of reviewers, which touches no row but those that it shows
             # (annotate.core.units.no_abstention).
             models.Index(fields=["id"], name="sample_abstaining", condition=models.Q(abstained=True)),
+            # Reader: other samples with the same question (systems.responses.unlinked_read), a value of 4 bytes each.
+            HashIndex(fields=["question"], name="sample_by_question", condition=~models.Q(pipeline_version="")),
             # Most projects have no groups, and this tells at once.
             models.Index(fields=["project"], name="sample_grouped", condition=~models.Q(group_key="")),
         ]

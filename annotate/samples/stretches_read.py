@@ -5,7 +5,7 @@ from __future__ import annotations
 from annotate.core import walking
 from annotate.models import Project, Sample
 
-MOST_KEY = 2**63 - 1
+MOST_DIGITS, MOST_KEY = 18, 2**63 - 1
 
 
 def stretch_end(project: Project, start: int | None, *, descends: bool = False, size: int | None = None) -> int | None:

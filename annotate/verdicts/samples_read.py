@@ -36,7 +36,7 @@ from annotate.models import Criterion, Label, Project, Sample, Task, Verdict
 from annotate.models.batch import OPEN_TASK_STATUSES, RUNNING_BATCH_STATUSES, Purpose
 from annotate.models.label import VerdictState
 from annotate.projects.guidelines_read import newest_version
-from annotate.samples.stretches_read import stretch_end, stretch_within
+from annotate.samples.stretches_read import MOST_DIGITS, stretch_end, stretch_within
 
 
 class Status(models.TextChoices):
@@ -249,9 +249,6 @@ class Listed:
     @property
     def percent(self) -> int:
         return round(100 * (self.agreement or 0))
-
-
-MOST_DIGITS = 18
 
 
 @dataclass(frozen=True)

@@ -24,7 +24,7 @@ from systems.models import QuestionKind, QuestionRevision, Response, SystemVersi
 from systems.questions.read import SetState, one_frozen, one_question, one_set, sets_of
 from systems.questions.write import freeze_set
 from systems.responses.read import answers_to, versions_of
-from systems.responses.unlinked_read import proposals
+from systems.responses.unlinked_read import Proposals
 
 COLUMNS = (
     Column("question", gettext_lazy("What the user asks."), required=True),
@@ -63,14 +63,12 @@ def systems(page: ProjectPage) -> HttpResponse:
     """What is there, and what to do next."""
     versions = page.rows(versions_of(page.project))
     samples = samples_by_version(page.project, [version.name for version in versions])
-    later = page.comes_later(page.project.samples.order_by("pk"))
     context = {
         "sets": [SetState(one) for one in sets_of(page.project)],
         "rows": versions,
         "versions": [(version, samples.get(version.name, 0)) for version in versions],
         "experiments": listed(page),
-        "later": later,
-        "unlinked": 0 if later else len(proposals(page.project)),
+        "unlinked": Proposals(page.project).counted(),
         "may_change": page.may("systems.change"),
         "may_import": page.may("import.run"),
         "may_target": page.may("endpoints.read"),

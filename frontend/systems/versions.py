@@ -10,11 +10,12 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
 from frontend.base.pages import ProjectPage, RefusalsShown, project_view, status_of
+from frontend.data.lists import window
 from systems.models import SystemVersion
 from systems.questions.read import sets_of
 from systems.responses.linking import confirm_questions
 from systems.responses.read import figures_of, one_version
-from systems.responses.unlinked_read import proposals
+from systems.responses.unlinked_read import Proposals
 from systems.responses.versions import Description, change_version
 
 # Of each measure its name, its unit, and how many digits it is shown with.
@@ -156,10 +157,10 @@ def unlinked(page: ProjectPage) -> HttpResponse:
             else _("All questions confirmed."),
         )
         return page.redirect("unlinked")
-    found = proposals(page.project)
+    found = Proposals(page.project)
     context = {
-        "rows": page.rows(found),
-        "ready": sum(one.can_be_confirmed for one in found),
+        "rows": window(page, found),
+        "ready": found.counted_to_confirm() if page.may("systems.change") else None,
         "may_change": page.may("systems.change"),
     }
     return page.render("systems/unlinked.html", context)

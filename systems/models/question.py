@@ -1,5 +1,6 @@
 """What systems are asked: questions with their revisions, and sets of them that are frozen under a number."""
 
+from django.contrib.postgres.indexes import HashIndex
 from django.db import models
 from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
@@ -68,6 +69,8 @@ class QuestionRevision(models.Model):
             models.CheckConstraint(condition=Q(kind__in=QuestionKind.values), name="question_kind_known"),
             models.CheckConstraint(condition=~Q(text=""), name="question_has_a_text"),
         ]
+        # Reader: the question that samples say (systems.responses.unlinked_read).
+        indexes = [HashIndex(fields=["text"], name="question_by_text")]
 
     def __str__(self) -> str:
         return f"{self.question_id} r{self.number}"

@@ -17,7 +17,6 @@ PARTS = {
     "export/": "truth-counts",
     "guidelines/": "label-counts",
     "reports/support/labels/": "how-labelled",
-    "systems/": "unlinked",
 }
 
 

@@ -10,10 +10,12 @@ import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
+from annotate.core import walking
 from annotate.models import ImportJob
 from frontend.systems.sets import COLUMNS
 from systems.models import FrozenSet, Question, Response, SystemVersion
 from systems.questions.question_rows import QUESTION_FIELDS
+from systems.responses import unlinked_read
 from tests.annotate.factories import World, make_sample
 from tests.clients import as_user
 from tests.systems.building import command, freeze, import_questions
@@ -205,3 +207,19 @@ def test_questions_are_confirmed(world: World) -> None:
     assert "All questions confirmed." in done
     assert "Nothing to confirm" in done
     assert Response.objects.count() == 3
+
+
+def test_in_a_large_project_they_are_looked_for_part_by_part(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    for number, (version, question) in enumerate([("v1", "Alone?"), ("v1", "One?"), ("v2", "One?")], start=1):
+        make_sample(world.project, number, question=question, pipeline_version=version)
+    client = as_user(world.alice)
+    assert "1 question was answered" in read(client, P)
+    assert "Select the 1 question" in read(client, P + "confirm/")
+    monkeypatch.setattr(unlinked_read, "STRETCH", 1)
+    monkeypatch.setattr(walking, "SECONDS", -1)
+    assert "Look for questions that several versions answered" in read(client, P)
+    page = client.get(P + "confirm/")
+    assert "No matches so far" in page.content.decode()
+    page = client.get(f"{P}confirm/?{page.context['rows'].next}")
+    assert "One?" in page.content.decode()
+    assert "Select all questions that can be confirmed" in page.content.decode()

@@ -8,10 +8,13 @@ from typing import Any
 
 import pytest
 from django.db import connection
+from django.test.utils import CaptureQueriesContext
 
+from annotate.core import walking
 from annotate.core.advisory import IMPORTING
 from annotate.core.blindness import SYSTEM
 from annotate.core.errors import Conflict, Invalid
+from annotate.core.walking import Counted
 from annotate.models import AuditEntry, Criterion, Sample
 from annotate.samples.read import groups_of
 from judges.core.split import sides_of
@@ -19,9 +22,11 @@ from judges.models import GroupSide
 from judges.reports.read import report_state
 from judges.reports.write import freeze_report
 from systems.models import Question, Response
+from systems.responses import unlinked_read
 from systems.responses.linking import confirm_questions
-from systems.responses.unlinked_read import proposals
+from systems.responses.unlinked_read import Proposals, proposals
 from tests.annotate.factories import World, finish, make_sample, must_take
+from tests.plans import nodes, plan_of
 from tests.systems.building import command, import_questions
 
 Write = Callable[..., Path]
@@ -81,6 +86,46 @@ def test_what_can_be_no_one_question_is_told_apart(world: World, write: Write) -
     assert Question.objects.get().group_key == "a"
     with pytest.raises(Invalid):
         confirm_questions(actor=None, project=world.project, keys=["nothing"])
+
+
+def test_they_are_listed_stretch_by_stretch(world: World, write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
+    import_questions(write("q.jsonl", [{"id": name, "question": "Said twice?"} for name in ("q1", "q2")]))
+    words = ("Which port?", "Alone?", "Said twice?", "In groups?", "How fast?")
+    samples = given(world, *((version, text) for version in ("v1", "v2", "") for text in words if text != "Alone?"))
+    make_sample(world.project, 20, pipeline_version="v1", question="Alone?")
+    Sample.objects.filter(question="In groups?").exclude(pk=samples[3].pk).update(group_key="a")
+    Sample.objects.filter(pk=samples[2].pk).update(group_key="b")
+    Sample.objects.filter(pk=samples[2 + 4].pk).update(group_key="c")
+    every = proposals(world.project)
+    assert len(every) == 4
+    found = Proposals(world.project)
+    for stretch in (1000, 3, 1):
+        monkeypatch.setattr(unlinked_read, "STRETCH", stretch)
+        monkeypatch.setattr(walking, "SECONDS", 60)
+        assert found.after(None, 10).rows == every
+        assert found.after(None, 10, backwards=True).rows == every[::-1]
+        assert found.after(every[0].samples[0], 2).rows == every[1:3]
+        assert found.after(every[3].samples[0], 2, backwards=True).rows == every[1:3][::-1]
+        assert found.counted() == Counted(4, is_all=True)
+        assert found.counted_to_confirm() == Counted(sum(one.can_be_confirmed for one in every), is_all=True)
+        # With no time one stretch is looked through, and where it ended is a place in the list.
+        monkeypatch.setattr(walking, "SECONDS", -1)
+        walked = found.after(None, 10)
+        assert walked.rows == [one for one in every if walked.reached is None or one.samples[0] <= walked.reached]
+    assert found.counted() == Counted(1, is_all=False)
+    assert found.position(found.cursor(every[0])) == every[0].samples[0]
+    assert [found.position(cursor) for cursor in ("", "x", "-1", "9" * 30)] == [None] * 4
+
+
+def test_a_stretch_looks_samples_up_by_their_question(world: World) -> None:
+    given(world, ("v1", "Which port?"), ("v2", "Which port?"))
+    with CaptureQueriesContext(connection) as asked:
+        Proposals(world.project).after(None, 10)
+    with connection.cursor() as cursor:
+        cursor.execute("SET LOCAL enable_seqscan = off; SET LOCAL enable_bitmapscan = off")
+    plan = plan_of(next(query["sql"] for query in asked if "WITH part" in query["sql"]), run=False)
+    looked_up = {node["Index Name"] for node in nodes(plan) if "Index Name" in node}
+    assert {"sample_by_question", "question_by_text"} <= looked_up
 
 
 def test_two_questions_of_the_same_words_are_ambiguous(world: World, write: Write) -> None:
