@@ -2,6 +2,7 @@
 
 import uuid
 
+from django.contrib.postgres.indexes import BrinIndex
 from django.db import models
 from django.db.models import F, Func, Q
 from django.db.models.functions import Now
@@ -57,6 +58,9 @@ class Label(models.Model):
         indexes = [
             # Readers: consensus of one unit; all ratings of a criterion.
             models.Index(fields=["criterion", "sample", "unit"], name="label_by_criterion_unit"),
+            # Reader: labels made under a version (annotate.labels.under_guidelines_read). It has no entries of labels,
+            # only which versions each part of the table has.
+            BrinIndex(fields=["guideline_version"], name="label_by_guidelines", autosummarize=True),
         ]
 
     def __str__(self) -> str:

@@ -15,7 +15,7 @@ from django.utils.translation import gettext_lazy
 
 from annotate.core.errors import Refusal, Stale
 from annotate.core.line_diff import lines_between
-from annotate.labels.under_guidelines_read import labels_by_version
+from annotate.labels.under_guidelines_read import first_labels_by_version
 from annotate.models import GuidelineVersion, Verdict
 from annotate.projects.guidelines import MAX_NOTE, MAX_TEXT, change_guidelines
 from annotate.projects.guidelines_read import (
@@ -63,10 +63,12 @@ class Row:
 @project_view("project", get="project.read")
 def guidelines(page: ProjectPage) -> HttpResponse:
     may_count = page.may("batches.read")
-    comes_later = may_count and page.comes_later(page.project.samples.order_by("pk"))
-    counts = labels_by_version(page.project) if may_count and not comes_later else {}
     versions = list(versions_of(page.project))
     shown = page.rows(versions, VERSIONS_AT_ONCE)
+    under = None
+    if may_count:
+        newest = versions[0].number if versions else 0
+        under = first_labels_by_version(page.project, [version.number for version in shown], newest)
     before = {version.number + 1: version.text for version in versions}
     context = {
         "rows": shown,
@@ -79,15 +81,14 @@ def guidelines(page: ProjectPage) -> HttpResponse:
             for version in shown
         ],
         "text": guidelines_html(page.project, page.project.guidelines),
-        "counts": [(version, counts.get(version.number, 0)) for version in shown],
-        "unknown": counts.get(None),
-        "may_change": page.may("guidelines.change"),
+        "counts": [(version, under.counts[version.number]) for version in shown] if under else [],
+        "unknown": under.counts[None] if under else None,
         "may_count": may_count,
-        "later": f"{page.url('guidelines')}?figures=1&page={shown.number}" if comes_later else "",
+        "may_change": page.may("guidelines.change"),
         "named": may_know_authors(page.project, page.role),
         "may_adjudicate": page.may("adjudication.read"),
         "may_relabel": page.may("batches.change"),
-        "has_older": any(number is not None and number < versions[0].number for number in counts),
+        "has_older": under is not None and under.has_older,
     }
     return page.render("projects/guidelines.html", context)
 

@@ -9,6 +9,7 @@ from typing import Any
 
 from django import forms
 from django.contrib import messages
+from django.db.models import Exists, OuterRef
 from django.http import HttpResponse
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
@@ -175,8 +176,8 @@ class ExperimentForm(MetricsForm):
 
     def __init__(self, data: Any, project: Project) -> None:
         super().__init__(data, project)
-        answering = Response.objects.filter(version__project=project).order_by().values("version")
-        versions = SystemVersion.objects.filter(pk__in=answering.distinct()).order_by("-is_baseline", "-id")
+        answering = Exists(Response.objects.filter(version=OuterRef("pk")))
+        versions = SystemVersion.objects.filter(answering, project=project).order_by("-is_baseline", "-id")
         for name in ("versions", "baseline"):
             self.fields[name].queryset = versions  # type: ignore[attr-defined]
         frozen = FrozenSet.objects.filter(question_set__project=project).select_related("question_set")

@@ -7,12 +7,15 @@ from typing import Any
 
 import pytest
 from django.db import DatabaseError, connection, transaction
+from django.test.utils import CaptureQueriesContext
 
 from annotate.batches.criterion_change_read import Choices
 from annotate.batches.relabelling import change_criterion
+from annotate.core import walking
 from annotate.core.errors import Invalid, Stale
+from annotate.core.walking import Counted
 from annotate.files.releases import make_release, open_release
-from annotate.labels.under_guidelines_read import labels_by_version
+from annotate.labels.under_guidelines_read import Under, first_labels_by_version, labels_by_version
 from annotate.models import AuditEntry, GuidelineVersion, Label, Membership, Project, Task
 from annotate.projects.guidelines import MAX_LINES, MAX_NOTE, MAX_TEXT, change_guidelines, note_seen
 from annotate.projects.guidelines_read import guideline_news, newest_version, versions_of
@@ -20,6 +23,8 @@ from annotate.projects.write import change_project
 from annotate.tasks.labelling import submit_task
 from judges.endpoints.duplicate import duplicate_project
 from tests.annotate.factories import GRADE, World, finish, make_sample, make_world, say
+from tests.clients import as_user
+from tests.plans import nodes, plan_of
 
 
 @pytest.fixture(scope="module")
@@ -120,7 +125,9 @@ def test_what_was_written_stays(what: str, world: World) -> None:
 # Labels
 
 
-def test_a_label_says_under_which_version_it_was_saved_last(world: World, task: Task) -> None:
+def test_a_label_says_under_which_version_it_was_saved_last(
+    world: World, task: Task, monkeypatch: pytest.MonkeyPatch
+) -> None:
     say(world.ann, task, "claim:0", "support", "yes", guideline_version=1)
     say(world.ann, task, "claim:1", "support", "yes")
     write(world, "Rules.")
@@ -131,6 +138,20 @@ def test_a_label_says_under_which_version_it_was_saved_last(world: World, task: 
     assert Label.objects.get(unit="claim:0").guideline_version == 2
     counted = labels_by_version(world.project)
     assert counted == {None: 1, 2: 2}
+    under = first_labels_by_version(world.project, [1, 2], 2)
+    assert under == Under({None: Counted(1, True), 1: Counted(0, True), 2: Counted(2, True)}, has_older=False)
+    assert first_labels_by_version(world.project, [], 3).has_older
+    monkeypatch.setattr(walking, "MOST_COUNTED", 1)
+    with CaptureQueriesContext(connection) as asked:
+        counts = first_labels_by_version(world.project, [1, 2], 2).counts
+    assert counts == {None: Counted(1, True), 1: Counted(0, True), 2: Counted(1, False)}
+    (sql,) = [query["sql"] for query in asked if "unnest" in query["sql"]]
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SET LOCAL enable_seqscan = off; SET LOCAL enable_indexscan = off; SET LOCAL enable_nestloop = off"
+        )
+    assert "label_by_guidelines" in {node.get("Index Name") for node in nodes(plan_of(sql, run=False))}
+    assert "1+ label" in as_user(world.alice).get(f"/p/{world.project.slug}/guidelines/").content.decode()
 
 
 @pytest.mark.parametrize("number", [0, 2, -1, True, "1", 1.0, 2**31])
@@ -162,6 +183,9 @@ def test_a_label_that_is_carried_over_keeps_its_version(world: World, task: Task
     # It was made once.
     counted = labels_by_version(world.project)
     assert (counted[1], counted[2]) == (1, 2)
+    under = first_labels_by_version(world.project, [1, 2], 2)
+    assert {number: one.number for number, one in under.counts.items()} == counted
+    assert under.has_older
 
 
 def test_exports_say_the_version(world: World) -> None:
