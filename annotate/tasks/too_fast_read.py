@@ -78,19 +78,17 @@ _SUBMITTED = f"""
                count(*) FILTER (WHERE is_given) OVER (
                    person ROWS BETWEEN CURRENT ROW AND %(before)s FOLLOWING) > 0 AS is_near
           FROM done WINDOW person AS (PARTITION BY project_id, annotator_id ORDER BY submitted_at, id)
-    ), near AS (
-        SELECT * FROM placed WHERE is_near
-    ), measured AS (
-        SELECT l.task_id, sum(l.active_ms) / 1000.0 AS seconds FROM annotate_label l
-         WHERE l.task_id IN (SELECT id FROM near) AND {DONE} GROUP BY l.task_id
     )
     SELECT d.id, d.project_id, d.annotator_id, d.sample_id, d.with_contexts, d.submitted_at, d.opened_at, d.place,
            CASE WHEN d.active_seconds > 0 OR m.seconds IS NOT NULL
                 THEN greatest(d.active_seconds, m.seconds)::float END,
            coalesce(r.letters, 0), coalesce(r.most_characters, 0)
-      FROM near d
+      FROM placed d
       LEFT JOIN read r USING (sample_id, with_contexts)
-      LEFT JOIN measured m ON m.task_id = d.id
+      -- Looked up for each: PostgreSQL expects many more of them, and would go through all labels.
+     CROSS JOIN LATERAL (SELECT sum(l.active_ms) / 1000.0 AS seconds FROM annotate_label l
+                          WHERE l.task_id = d.id AND {DONE}) AS m
+     WHERE d.is_near
      ORDER BY d.project_id, d.annotator_id, d.submitted_at, d.id
 """
 # Of the given tasks alone, what they took at least: what the task measured, or the time since the submission before if
