@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from alignment.base.arrays import Floats, Ints, cluster_rows, finite, renumbered, same_length, sums_by, verdicts
+from alignment.base.arrays import Bools, Floats, Ints, cluster_rows, finite, renumbered, same_length, sums_by, verdicts
 from alignment.base.estimate import Estimate, remark
 from alignment.base.interval import Case, Plan
 
@@ -53,7 +53,7 @@ def share_by_people_like_these(
     >>> found.value, round(found.low, 2), round(found.high, 2)
     (0.625, 0.33, 0.87)
     """
-    said = verdicts(passes, "passes").astype(np.float64)
+    said = verdicts(passes, "passes")
     weights = np.ones(said.size) if weight is None else finite(weight, "weight")
     who, people = cluster_rows(person)
     sample = np.asarray(cluster)
@@ -73,7 +73,7 @@ def share_by_people_like_these(
     return PeopleShare(case.of_share(value, variance**0.5), enough, people - enough)
 
 
-def _mean_of_people(said: Floats, who: Ints, sample: Ints, weight: Floats, people: int) -> tuple[float, float]:
+def _mean_of_people(said: Bools, who: Ints, sample: Ints, weight: Floats, people: int) -> tuple[float, float]:
     total = sums_by(who, weight, people)
     own = sums_by(who, weight * said, people) / total
     value = float(own.mean())

@@ -175,7 +175,7 @@ def agreement_columns(ratings: Ratings, alike: Floats | None = None) -> tuple[To
         partly = 2 * cells.count[i] * cells.count[j] * alike[cells.level[i], cells.level[j]]
         agreeing += sums_by(cells.unit[i], partly, size.size)
     several = np.flatnonzero(size > 1)
-    cluster = np.concatenate([cells.cluster[several], cells.cluster[several], cells.cluster[cells.unit]])
+    present, row = renumbered(cells.cluster)
     column = np.concatenate([np.zeros_like(several), np.ones_like(several), 2 + cells.level])
     amount: Floats = np.concatenate(
         [
@@ -184,8 +184,8 @@ def agreement_columns(ratings: Ratings, alike: Floats | None = None) -> tuple[To
             cells.count / size[cells.unit],
         ]
     )
-    totals = Totals.of(cluster, column, amount, 2 + len(ratings.levels or ()))
-    return totals, several.size, renumbered(cells.cluster[several])[0].size
+    row, clusters = np.concatenate([row[several], row[several], row[cells.unit]]), renumbered(row[several])[0].size
+    return Totals(row, column, amount, present.size, 2 + len(ratings.levels or ())), several.size, clusters
 
 
 def counts_alike(apart: Floats) -> bool:

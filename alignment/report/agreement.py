@@ -10,7 +10,7 @@ from alignment.agreement.pairs import pairwise
 from alignment.agreement.summary import agreement_summary
 from alignment.base.coded import Coded
 from alignment.base.estimate import Estimate
-from alignment.base.ratings import Ratings, encode, encode_values
+from alignment.base.ratings import Ratings, encode_values
 from alignment.report.comparison import Comparison
 from alignment.report.evidence import Value
 from alignment.report.reference import Reference
@@ -119,7 +119,7 @@ def _joined(reference: Reference, people: Sequence[str], judges: Sequence[Mappin
     names = [*(f"p{place}" for place in range(len(people))), *(f"j{place}" for place in range(len(said)))]
     levels = chosen.levels
     value = np.concatenate([chosen.value, *(encode_values(one.column, levels, "value") for one in said)])
-    group, groups = encode(list(map(reference.evidence.group_of, units.samples)))
+    group, groups = reference.evidence.groups_of(units.samples)
     return Ratings.from_columns(
         Coded(range(len(units)), unit),
         Coded(names, np.concatenate(rater)),

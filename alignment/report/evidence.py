@@ -11,7 +11,7 @@ from typing import Any, Literal, NamedTuple, Self, cast
 
 import numpy as np
 
-from alignment.base.arrays import Bools, renumbered
+from alignment.base.arrays import Bools, Ints, renumbered
 from alignment.base.coded import Coded, array_of, different, kept
 from alignment.base.ratings import Ratings, Scale, encode
 from alignment.judging.decision import Endpoint
@@ -197,6 +197,14 @@ class Evidence:
         """What varies together: the cluster of intervals, and what folds and sides are made of."""
         return self.groups.get(sample, sample)
 
+    def groups_of(self, samples: Sequence[str]) -> tuple[Ints, Sequence[str]]:
+        """Of each of these samples, each once, the place of its group among the groups, in the order in which they
+        come; and these."""
+        if not self.groups:
+            return np.arange(len(samples)), samples
+        code, names = encode(list(map(self.group_of, samples)))
+        return code, cast("Sequence[str]", names)
+
     def clusters(self, units: Iterable[UnitKey]) -> list[str]:
         """The group of each unit."""
         if not self.groups:
@@ -271,7 +279,7 @@ class Evidence:
         """The labels on the criterion's own scale; the cluster is the sample's group."""
         units = Units.of(self.units)
         code, names = encode(self.units)
-        group, groups = encode(list(map(self.group_of, units.samples)))
+        group, groups = self.groups_of(units.samples)
         return Ratings.from_columns(
             Coded(names, code),
             self.raters,

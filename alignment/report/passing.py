@@ -59,12 +59,10 @@ def _design(reference: Reference, places: Ints, drawn: bool) -> tuple[Ints, Floa
 def _like_these(reference: Reference, drawn: bool) -> PeopleShare:
     passing = reference.passing
     assert passing is not None
-    place = reference.rated[passing.unit]
-    kept = ~reference.alone[place]
-    if drawn:
-        kept &= reference.has_chance[place]
-    _, probability, _ = _design(reference, place[kept], drawn)
-    return share_by_people_like_these(passing.value[kept], passing.rater[kept], passing.cluster[kept], 1 / probability)
+    counts = ~reference.alone & reference.has_chance if drawn else ~reference.alone
+    kept = counts[reference.rated][passing.unit]
+    weight = 1 / _design(reference, reference.rated[passing.unit[kept]], drawn)[1]
+    return share_by_people_like_these(passing.value[kept] == 1, passing.rater[kept], passing.cluster[kept], weight)
 
 
 def _is_drawn_in_part(reference: Reference) -> bool:

@@ -11,7 +11,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from alignment.base.arrays import Floats, Ints, cluster_rows, first_places
+from alignment.base.arrays import Floats, Ints, cluster_rows, first_places, renumbered
 from alignment.base.coded import Coded, array_of
 from alignment.base.estimate import Estimate, Remark, estimates_as_dicts, remark
 from alignment.base.ratings import encode
@@ -201,7 +201,7 @@ def design_of(reference: Reference, places: Ints) -> tuple[Ints, Floats, Ints]:
     """Group, probability and stratum of each of these units, as if only their samples had been drawn."""
     sizes, stratum = _sizes(reference), reference.chance[1][places]
     of_sample = stratum[first_places(*cluster_rows(reference.units.sample[places]))]
-    found, code = np.unique(of_sample, return_counts=True), np.unique(stratum, return_inverse=True)[1]
+    found, code = np.unique(of_sample, return_counts=True), renumbered(stratum)[1]
     shares = [count / sizes[one] for one, count in zip(*(column.tolist() for column in found), strict=True)]
     return reference.group[places], np.array(shares, dtype=np.float64)[code], stratum
 

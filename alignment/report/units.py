@@ -17,6 +17,9 @@ from alignment.base.ratings import encode
 UnitKey = tuple[str, str]
 Value_co = TypeVar("Value_co", covariant=True)
 
+# From one in so many names on it is faster to make a dictionary of all than to look each up in their order.
+_MANY = 20
+
 
 class Units(Items[UnitKey]):
     """In order, each once; a unit's number is its place. Held as numbers: a million tuples take a hundred megabytes.
@@ -186,6 +189,9 @@ def _among(ordered: Sequence[str], names: Sequence[str]) -> Ints:
     """Of each name its place there, -1 of a stranger."""
     if names is ordered or (len(names) == len(ordered) and all(map(eq, names, ordered))):
         return np.arange(len(names))
+    if _MANY * len(names) > len(ordered):
+        place_of = {name: place for place, name in enumerate(ordered)}
+        return np.array([place_of.get(name, -1) for name in names], dtype=np.int64)
     return np.array([_place(ordered, name) for name in names], dtype=np.int64)
 
 
