@@ -13,6 +13,7 @@ from django.db.models import Max
 from django.utils import timezone
 
 import alignment
+from annotate.core import memory
 from annotate.core.blindness import EVERYONE
 from annotate.core.jobs import end
 from annotate.core.trail import note
@@ -65,6 +66,7 @@ def basis_of(criterion: Criterion, judge_name: str | None = None, *, labels: Lab
     # Read before the data: what changes while we read makes the report out of date, never wrongly up to date.
     seen = data_version(criterion)
     evidence = full_evidence(criterion, judge_name, settled_only=labels == "settled")
+    memory.give_back()
     parameters = {
         "labels": labels,
         "seed": criterion.project.seed,
