@@ -127,36 +127,48 @@ def _times(batch: Batch, since: datetime) -> dict[int, tuple[float, float | None
     }
 
 
-# As the browser measured it; else, of labels without such a measure, from the log of choices (annotate.labels.read).
+# As the browser measured it; else, of labels without such a measure, from the log of choices (annotate.labels.read),
+# which is read only of their tasks.
 _UNITS = f"""
-    WITH choices AS (
-        SELECT t.annotator_id, l.active_ms, e.revision, extract(epoch FROM e.created_at - lag(e.created_at) OVER (
+    WITH tasks AS MATERIALIZED (
+        SELECT id, annotator_id FROM annotate_task WHERE batch_id = %(batch)s AND status = 'submitted'
+    ), labels AS MATERIALIZED (
+        SELECT l.id, l.task_id, l.active_ms FROM annotate_label l
+         WHERE l.task_id = ANY(ARRAY(SELECT id FROM tasks)) AND {DONE}
+    ), choices AS (
+        SELECT l.task_id, l.active_ms, e.revision, extract(epoch FROM e.created_at - lag(e.created_at) OVER (
             PARTITION BY l.task_id ORDER BY e.created_at, e.id)) AS gap
-        FROM annotate_task t
-        JOIN annotate_label l ON l.task_id = t.id
-        JOIN annotate_labelevent e ON e.label_id = l.id
-        WHERE t.batch_id = %(batch)s AND t.status = 'submitted' AND {DONE}
+          FROM labels l JOIN annotate_labelevent e ON e.label_id = l.id
+         WHERE l.task_id IN (SELECT task_id FROM labels WHERE active_ms IS NULL)
     ), timed AS (
-        SELECT annotator_id, CASE
-            WHEN active_ms IS NOT NULL THEN active_ms / 1000.0
-            WHEN gap >= %(quickest)s AND gap < %(pause)s THEN gap END AS seconds
-        FROM choices WHERE revision = 1
+        SELECT task_id, active_ms / 1000.0 AS seconds FROM labels WHERE active_ms IS NOT NULL
+         UNION ALL
+        SELECT task_id, gap FROM choices
+         WHERE revision = 1 AND active_ms IS NULL AND gap >= %(quickest)s AND gap < %(pause)s
     )
-    SELECT annotator_id, percentile_cont(0.5) WITHIN GROUP (ORDER BY seconds)
-      FROM timed WHERE seconds IS NOT NULL GROUP BY annotator_id
+    SELECT t.annotator_id, percentile_cont(0.5) WITHIN GROUP (ORDER BY timed.seconds)
+      FROM timed JOIN tasks t ON t.id = timed.task_id GROUP BY t.annotator_id
 """
 
 
 # Of each person and sample: how many labels there were to compare, and how many of them were equal. Who gave the
 # only vote for a verdict agrees with it by necessity, so one vote is not enough.
 _AGREEMENT = f"""
+    WITH tasks AS MATERIALIZED (
+        SELECT id, annotator_id, sample_id FROM annotate_task
+         WHERE batch_id = %(batch)s AND status = 'submitted' AND purpose = '{Purpose.LABEL.value}'
+    ), labels AS MATERIALIZED (
+        SELECT l.task_id, l.sample_id, l.unit, l.criterion_id, l.value FROM annotate_label l
+         WHERE l.task_id = ANY(ARRAY(SELECT id FROM tasks)) AND l.value IS NOT NULL
+           AND {DONE} AND {no_abstention("l")} AND NOT {ANCHORED}
+    ), verdicts AS MATERIALIZED (
+        SELECT v.sample_id, v.unit, v.criterion_id, v.value FROM annotate_verdict v
+         WHERE v.sample_id = ANY(ARRAY(SELECT DISTINCT sample_id FROM tasks))
+           AND v.state = 'settled' AND jsonb_array_length(v.votes) >= 2
+    )
     SELECT t.annotator_id, count(*) FILTER (WHERE v.value = l.value), count(*)
-      FROM annotate_task t
-      JOIN annotate_label l ON l.task_id = t.id AND l.value IS NOT NULL
-      JOIN annotate_verdict v ON v.sample_id = l.sample_id AND v.unit = l.unit AND v.criterion_id = l.criterion_id
-     WHERE t.batch_id = %(batch)s AND t.status = 'submitted' AND t.purpose = '{Purpose.LABEL.value}'
-       AND {DONE} AND {no_abstention("l")} AND v.state = 'settled' AND jsonb_array_length(v.votes) >= 2
-       AND NOT {ANCHORED}
+      FROM tasks t JOIN labels l ON l.task_id = t.id
+      JOIN verdicts v ON v.sample_id = l.sample_id AND v.unit = l.unit AND v.criterion_id = l.criterion_id
      GROUP BY t.annotator_id, t.sample_id ORDER BY t.annotator_id, t.sample_id
 """
 _STEADINESS = f"""

@@ -11,10 +11,12 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from annotate.batches.board_read import FEWEST_UNITS, PersonBoard, forecast, person_boards
-from annotate.models import Batch, Flag, GoldAnswer, Label, Task
+from annotate.batches.read import batch_criteria
+from annotate.models import Batch, Flag, GoldAnswer, Label, Task, Verdict
 from annotate.models.batch import Purpose
 from annotate.tasks.labelling import skip_task
-from tests.annotate.factories import World, finish, label_all, make_samples, rewriting_history, say
+from tests.annotate.factories import World, finish, label_all, make_sample, make_samples, rewriting_history, say
+from tests.plans import plan_of, rows_read
 
 
 def boards(batch: Batch) -> dict[str, PersonBoard]:
@@ -87,6 +89,36 @@ def test_time_per_unit_is_measured_else_from_the_log(world: World, batch: Batch)
         for n, label in enumerate(Label.objects.filter(task=second).order_by("id")):
             label.events.update(created_at=start + timedelta(seconds=7 * n))
     assert boards(batch)["ann"].seconds_per_unit == pytest.approx(7)
+    # Also beside one that was measured.
+    Label.objects.filter(pk=Label.objects.filter(task=second).order_by("id")[1].pk).update(active_ms=1000)
+    assert boards(batch)["ann"].seconds_per_unit == pytest.approx((1 + 7) / 2)
+
+
+def test_what_was_said_in_other_batches_is_not_read(world: World, batch: Batch) -> None:
+    """PostgreSQL expects few, and would go through all of the project for a batch of many."""
+    for task in batch.tasks.all():
+        finish(task)
+    others = [make_sample(world.project, number) for number in range(20, 24)]
+    selection = {"method": "list", "samples": [sample.external_id for sample in others]}
+    other = world.batch(overlap=2, selection=selection)
+    for task in other.tasks.all():
+        finish(task)
+    own = {
+        "annotate_label": Label.objects.filter(task__batch=other).count(),
+        "annotate_verdict": Verdict.objects.filter(batch=other).count(),
+    }
+    with connection.cursor() as cursor:
+        cursor.execute("ANALYZE annotate_label, annotate_verdict, annotate_task, annotate_labelevent")
+        cursor.execute("SET LOCAL enable_seqscan = off")  # so few rows are read at once
+        cursor.execute("SET LOCAL enable_nestloop = off")  # or all is looked up one by one
+    with CaptureQueriesContext(connection) as asked:
+        [grade, _support] = batch_criteria(other)
+        person_boards(other)
+    assert grade.given > 0
+    told = [one["sql"] for one in asked if "COUNT(" in one["sql"] or "WITH tasks AS" in one["sql"]]
+    for table, number in own.items():
+        read = [rows_read(plan_of(sql), table) for sql in told if table in sql]
+        assert number <= max(read) <= 2 * number, table
 
 
 def test_agreement_with_verdicts(world: World, batch: Batch) -> None:
