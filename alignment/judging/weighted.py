@@ -342,7 +342,7 @@ def weighted_figure(
     moved = totals.jackknife(statistic)
     error, squares = design.standard_error(moved), design.by_cluster(moved) ** 2
     if bounds == (0.0, 1.0):
-        heaviest = 1 / design.probability.min() / weights[np.unique(design.cluster[present])].sum()
+        heaviest = 1 / design.probability.min() / weights[renumbered(design.cluster[present])[0]].sum()
         return case.of_weighted_share(value, float(np.nan_to_num(error)), float(heaviest), design.freedom)
     # Few heavy clusters make up most of the variance, which is then known as badly as of so few.
     few = 2 * squares.sum() ** 2 / (squares**2).sum() if squares.any() else np.inf

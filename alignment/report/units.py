@@ -28,6 +28,9 @@ class Units(Items[UnitKey]):
     of addresses, and the place of its address.
     """
 
+    # Units of another object that were looked up last, and their places: each figure on a judge asks for the same ones.
+    _looked_up: "tuple[Units, Ints] | None" = None
+
     def __init__(self, samples: Sequence[str], addresses: Sequence[str], key: Ints) -> None:
         self.samples, self.addresses, self._key = samples, addresses, key
 
@@ -97,6 +100,15 @@ class Units(Items[UnitKey]):
             return self.places(units.units)[units.places]
         if units is self:
             return np.arange(len(self))
+        if not isinstance(units, Units):
+            return self._found(units)
+        if self._looked_up is None or self._looked_up[0] is not units:
+            found = self._found(units)
+            found.flags.writeable = False
+            self._looked_up = units, found
+        return self._looked_up[1]
+
+    def _found(self, units: Iterable[UnitKey]) -> Ints:
         if not len(self):
             return np.full(sum(1 for _ in units), -1)
         samples, sample, addresses, address = parts_of(units)

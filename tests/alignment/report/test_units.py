@@ -35,6 +35,9 @@ def test_it_reads_as_a_dictionary(given, kind):
 
 def test_units_of_elsewhere_are_found_by_name():
     others = Units.of([("c", "answer"), A10, B0])
+    fewer = Units.of([A10, B0])
+    for one in (others, fewer, others):
+        assert UNITS.places(one).tolist() == [UNITS.place(unit) for unit in one]
     assert UNITS.places(others).tolist() == [1, 3, -1]
     assert UNITS.places(ByUnit.of(others, {B0: 1, ("c", "answer"): 2}, np.int64)).tolist() == [3, -1]
     assert list(UNITS.with_all(others)) == [A0, A10, A2, B0, ("c", "answer")]
