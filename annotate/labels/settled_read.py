@@ -20,9 +20,9 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from django.db.models import Case, F, Func, IntegerField, Q, TextField, Value, When
-from django.db.models.lookups import GreaterThanOrEqual
+from django.db.models.lookups import GreaterThanOrEqual, LessThan
 
-from annotate.models.label import DECIDED_METHODS, VerdictState
+from annotate.models.label import DECIDED_METHODS, RULED_METHODS, VerdictState
 
 if TYPE_CHECKING:
     from alignment.base.arrays import Bools, Ints
@@ -64,6 +64,15 @@ STANDING = Case(
     output_field=TextField(),
 )
 
+# Of a verdict: Standing.SINGLE, as an index has it (verdict_single). A test holds the two against each other.
+SINGLE = Q(
+    LessThan(_VOTES, 2),
+    state=VerdictState.SETTLED,
+    method__in=RULED_METHODS,
+    approved_by__isnull=True,
+    batch__isnull=False,
+    batch__single_labels_at__isnull=True,
+)
 # Of `annotate_verdict e` that votes settled and that was not approved: SINGLE, for statements by hand, as an index has
 # it (verdict_single). A test holds the two against each other.
 IS_SINGLE = """

@@ -139,7 +139,10 @@ class Verdict(models.Model):
     # Found by the index that keeps verdicts unique.
     sample = models.ForeignKey("annotate.Sample", on_delete=models.PROTECT, related_name="verdicts", db_index=False)
     unit = models.CharField(max_length=20)
-    criterion = models.ForeignKey("annotate.Criterion", on_delete=models.PROTECT, related_name="verdicts")
+    # Found by verdict_by_method.
+    criterion = models.ForeignKey(
+        "annotate.Criterion", on_delete=models.PROTECT, related_name="verdicts", db_index=False
+    )
     # The batch that last brought votes, and whose rule and overlap they were counted by; None: none did. Which
     # verdicts are a batch's is another question (annotate.labels.read.of_batch).
     batch = models.ForeignKey("annotate.Batch", on_delete=models.PROTECT, related_name="verdicts", null=True)
@@ -187,6 +190,8 @@ class Verdict(models.Model):
             ),
         ]
         indexes = [
+            # Readers: all verdicts of a criterion; how many were settled how (annotate.verdicts.ground_truth_read).
+            models.Index(fields=["criterion", "state", "method"], name="verdict_by_method"),
             # Reader: the reviewer's queue (annotate.verdicts.read), which orders by all that ever needed a person and
             # touches no row that it doesn't show.
             models.Index(

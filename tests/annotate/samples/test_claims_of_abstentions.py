@@ -120,7 +120,9 @@ def test_no_row_that_is_counted_is_asked_whether_its_answer_abstains(world: Worl
         ground_truth(world.project)
     assert (use.labels.number, use.waiting.number) == (2, 1)
     counting = [query["sql"] for query in asked if "COUNT(" in query["sql"]]
-    assert len(counting) == 8, "labels, those carried over, verdicts, and ground truth, each with what is taken off"
+    assert len(counting) == 12, (
+        "labels, those carried over, verdicts, and three of ground truth, with what is taken off"
+    )
     for sql in counting:
         assert not [node for node in nodes(plan_of(sql, run=False)) if node.get("Parent Relationship") == "SubPlan"]
 

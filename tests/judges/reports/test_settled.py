@@ -14,7 +14,7 @@ from django.core.management import call_command
 from alignment.report import evidence_as_dict, evidence_from_dict
 from annotate.batches.steps import count_single_labels, discount_single_labels
 from annotate.labels.consensus import settle_imported
-from annotate.labels.settled_read import STANDING, Standing
+from annotate.labels.settled_read import SINGLE, STANDING, Standing
 from annotate.models import Batch, Task, Verdict
 from annotate.tasks.labelling import submit_task
 from annotate.tasks.write import reopen_task
@@ -220,7 +220,7 @@ def test_labels_that_came_too_fast_are_counted_and_what_kappa_is_without_them(wo
 
 
 def test_reviewers_find_single_labels_by_the_same_rule(world: World) -> None:
-    """`IS_SINGLE` and `STANDING` say the same of every verdict."""
+    """`IS_SINGLE`, `SINGLE` and `STANDING` say the same of every verdict."""
     batch = clicked_world(world)
     (grade,) = world.criteria("grade")
     settle_imported(project=world.project, criterion=grade, needed=2)
@@ -239,10 +239,13 @@ def test_reviewers_find_single_labels_by_the_same_rule(world: World) -> None:
         single = Verdict.objects.alias(standing=STANDING).filter(standing=Standing.SINGLE)
         return set(single.values_list("pk", flat=True))
 
-    assert listed() == by_rule()
+    def by_index() -> set[int]:
+        return set(Verdict.objects.filter(SINGLE).values_list("pk", flat=True))
+
+    assert listed() == by_rule() == by_index()
     assert len(listed()) == CLICKED - 2
     count_single_labels(actor=world.alice, batch=batch)
-    assert listed() == by_rule() == set()
+    assert listed() == by_rule() == by_index() == set()
 
 
 def test_a_look_rests_on_settled_units_and_costs_nothing_more_when_no_figure_changes(world: World) -> None:
