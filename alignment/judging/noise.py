@@ -172,14 +172,16 @@ def judge_under_noise(
     >>> round(line.human_tpr.value, 2), round(line.observed.accuracy.value, 2), round(line.accuracy.value, 2)
     (0.9, 0.9, 0.91)
     """
-    (found,) = judge_under_models(ratings, judge, passes, [model], gold, interval=interval, rng=rng, level=level)
+    everyone = pass_or_fail(ratings, passes)
+    people = everyone.select_raters([name for name in ratings.raters if name != judge])
+    said = everyone.select_raters([judge])
+    (found,) = judge_under_models(people, said, [model], gold, interval=interval, rng=rng, level=level)
     return found
 
 
 def judge_under_models(
-    ratings: Ratings,
-    judge: str,
-    passes: Sequence[Hashable],
+    people: Ratings,
+    said: Ratings,
     models: Sequence[Model],
     gold: str | None = None,
     *,
@@ -187,15 +189,14 @@ def judge_under_models(
     rng: np.random.Generator | None = None,
     level: float = 0.95,
 ) -> list[JudgeUnderNoise]:
-    """As ``judge_under_noise`` by each model; what they have in common is worked out once."""
+    """As ``judge_under_noise`` by each model; what they have in common is worked out once. people (gold among them) and
+    what the judge ``said``: apart, both as pass (1) and fail (0), with the same codes of units and clusters."""
     for model in models:
         if model not in get_args(Model):
             raise ValueError(f"no model {model!r}; there are {', '.join(get_args(Model))}")
         if (model == "gold") != (gold is not None):
             raise ValueError("the model 'gold' goes with the name of the gold rater, the others without")
-    everyone = pass_or_fail(ratings, passes)
-    people = everyone.select_raters([name for name in ratings.raters if name != judge])
-    units, observed = _held_against(everyone, people, judge, gold), None
+    units, observed = _held_against(people, said, gold), None
     if units.judge.size:
         observed = at_threshold(units.judge, units.reference, units.cluster, 1, interval=interval, rng=rng, level=level)
     plan = Plan(interval, rng, level)
@@ -262,20 +263,18 @@ class _Units(NamedTuple):
     cluster: Ints
 
 
-def _held_against(everyone: Ratings, people: Ratings, judge: str, gold: str | None) -> _Units:
-    """people: all but the judge, gold among them."""
+def _held_against(people: Ratings, said: Ratings, gold: str | None) -> _Units:
     voting = people if gold is None else people.select_raters([name for name in people.raters if name != gold])
     majority = consensus_labels(voting)
     unit, reference, size = voting.unit[unit_runs(voting)[1]], majority.label, majority.size
     if gold is not None:
-        true = everyone.select_raters([gold])
+        true = people.select_raters([gold])
         kept = ~np.isin(unit, true.unit)
         unit = np.concatenate([true.unit, unit[kept]])
         reference = np.concatenate([true.value, reference[kept]])
         size = np.concatenate([np.full(len(true), GOLD), size[kept]])
     decided = reference != TIE
     unit, reference, size = unit[decided], reference[decided], size[decided]
-    said = everyone.select_raters([judge])
     _, mine, theirs = np.intersect1d(said.unit, unit, assume_unique=True, return_indices=True)
     return _Units(said.value[mine], reference[theirs], size[theirs], said.cluster[mine])
 

@@ -31,8 +31,24 @@ def refusal(reference: Reference, one: Comparison) -> Remark | None:
     return None if one.decisions else one.row["at_threshold"]["reason"] or NOTHING_SAID
 
 
-def with_judge(reference: Reference, one: Comparison, *, only_judged: bool = False) -> Ratings:
-    """All labels of people, or only those of units that the judge decided, and what the judge said of these.
+def with_judge(reference: Reference, one: Comparison) -> Ratings:
+    """People's labels of units that the judge decided, and what the judge said of these."""
+    people, judge = reference.base, _by_judge(reference, one)
+    judged = np.zeros(len(people.unit_ids or ()), dtype=np.bool_)
+    judged[judge.unit] = True
+    kept = judged[people.unit]
+    return replace(
+        people,
+        unit=np.concatenate([people.unit[kept], judge.unit]),
+        rater=np.concatenate([people.rater[kept], np.full(len(judge), len(people.raters))]),
+        value=np.concatenate([people.value[kept], judge.value]),
+        cluster=np.concatenate([people.cluster[kept], judge.cluster]),
+        raters=(*(f"p{code}" for code in range(len(people.raters))), JUDGE),
+    )
+
+
+def _by_judge(reference: Reference, one: Comparison) -> Ratings:
+    """What the judge said of units that people labelled, by the codes that these have in ``Reference.base``.
 
     On pass and fail where the criterion has them, the judge with its decisions on the dev part, those on open units
     among them: units on which people agreed at once would show people better than they are. Else on the labels, which
@@ -46,21 +62,16 @@ def with_judge(reference: Reference, one: Comparison, *, only_judged: bool = Fal
         said = ByUnit.of(reference.units, said, np.int64)
     else:
         said = one.all_decisions
-    ids = people.unit_ids or ()
     units = np.flatnonzero(said.known[reference.rated])
-    values = said.values_at[reference.rated[units]].astype(people.value.dtype)
-    cluster_of = np.zeros(len(ids), dtype=np.int64)
+    cluster_of = np.zeros(len(people.unit_ids or ()), dtype=np.int64)
     cluster_of[people.unit] = people.cluster
-    judged = np.zeros(len(ids), dtype=np.bool_)
-    judged[units] = True
-    kept = judged[people.unit] if only_judged else slice(None)
     return replace(
         people,
-        unit=np.concatenate([people.unit[kept], units]),
-        rater=np.concatenate([people.rater[kept], np.full(units.size, len(people.raters))]),
-        value=np.concatenate([people.value[kept], values]),
-        cluster=np.concatenate([people.cluster[kept], cluster_of[units]]),
-        raters=(*(f"p{code}" for code in range(len(people.raters))), JUDGE),
+        unit=units,
+        rater=np.zeros_like(units),
+        value=said.values_at[reference.rated[units]].astype(people.value.dtype),
+        cluster=cluster_of[units],
+        raters=(JUDGE,),
     )
 
 
@@ -85,7 +96,7 @@ def beside_people(reference: Reference, one: Comparison) -> dict[str, Any]:
     if reason is not None:
         means = dict.fromkeys(_KAPPAS, Estimate.undefined(reason).as_dict())
         return {**found, **means, "annotators": [], "left_out": 0, "test": None}
-    ratings = with_judge(reference, one, only_judged=True)
+    ratings = with_judge(reference, one)
     ceiling = human_ceiling(ratings, JUDGE, interval="jackknife")
     test = alternative_annotator_test(ratings, JUDGE, EPSILON, interval="jackknife")
     names = reference.ratings.raters
@@ -120,7 +131,7 @@ def ceiling_difference(
     reason = _refusal(reference, one)
     if reason is not None:
         return Estimate.undefined(reason, level=level)
-    ratings = with_judge(reference, one, only_judged=True)
+    ratings = with_judge(reference, one)
     stands_for = None if weights is None else np.where(weights.known, weights.values_at, 0.0)[reference.rated]
     return human_ceiling(ratings, JUDGE, weight=stands_for, interval="jackknife", level=level).difference
 
@@ -162,8 +173,7 @@ def judge_behind_noise(reference: Reference, one: Comparison) -> dict[str, Any]:
     reason = NO_PASSES if reference.passing is None else _refusal(reference, one)
     if reason is not None:
         return {"reason": reason, "observed": Estimate.undefined(reason).as_dict(), "lines": []}
-    ratings = with_judge(reference, one)
-    found = judge_under_models(ratings, JUDGE, [True], MODELS, interval="jackknife")
+    found = judge_under_models(reference.base, _by_judge(reference, one), MODELS, interval="jackknife")
     observed = found[0].observed
     accuracy = Estimate.undefined(remark("all_split_in_half")) if observed is None else observed.accuracy
     shown = ("human_tpr", "human_tnr", "tpr", "tnr", "accuracy")
