@@ -8,7 +8,7 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from annotate.batches.read import disputed_units
+from annotate.batches.read import batch_criteria, disputed_units
 from annotate.core.errors import Conflict
 from annotate.labels.consensus import settle_imported
 from annotate.labels.read import of_batch
@@ -27,7 +27,7 @@ from tests.annotate.factories import (
 )
 from tests.annotate.labels.test_consensus import imported
 from tests.annotate.verdicts.test_bulk_accept import queue
-from tests.plans import nodes, plan_of
+from tests.plans import nodes, plan_of, rows_read
 
 
 @pytest.fixture
@@ -291,6 +291,11 @@ def test_a_long_queue_is_read_from_its_index() -> None:
     with CaptureQueriesContext(connection) as asked:
         assert [group.n for group in waiting.groups()] == [waiting.count()]
     assert not asked.captured_queries, "they are counted once"
+    with CaptureQueriesContext(connection) as asked:
+        (progress,) = batch_criteria(batch)
+    assert (progress.disputed, progress.agreed) == (2500, 2500)
+    counting = next(query["sql"] for query in asked if 'FROM "annotate_verdict"' in query["sql"])
+    assert rows_read(plan_of(counting), "annotate_verdict") < 6000, "of a quarter of them"
 
 
 @pytest.mark.parametrize("state", ["disputed", "short", "agreed", "single"])
