@@ -10,6 +10,16 @@ from alignment.agreement.pairs import Pair, pairwise
 from alignment.agreement.self_consistency import Consistency, SelfConsistency, self_consistency
 from alignment.agreement.summary import AgreementSummary, Prevalence, agreement_summary, paradox_note, prevalence
 from alignment.agreement.with_others import RestAgreement, WithTheRest, agreement_with_rest
+from alignment.aligning.cascades import (
+    AGREEMENTS,
+    Cascade,
+    CascadeStep,
+    CertifiedCascade,
+    TwoJudges,
+    cascade_family,
+    certified_cascades,
+)
+from alignment.aligning.selection import NO_ANSWER, Choice, Selection, choose, select
 from alignment.base.bootstrap import RESAMPLES, seeded
 from alignment.base.caveats import interval_caveat, rarer_samples
 from alignment.base.estimate import Estimate

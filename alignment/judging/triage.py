@@ -217,7 +217,7 @@ def certified_region(
         if not 0 < share < 1:
             raise ValueError(f"the {name} lies between 0 and 1, not {share}")
     wrong = wrong_decisions(scores, human, threshold, higher_is_better)
-    worth, single = _worths(row, rows, probability, least)
+    worth, single = worths(row, rows, probability, least)
 
     def bound(far: Bools, name: str, undefined: Remark) -> Estimate:
         return mean_share_bound(
@@ -270,7 +270,7 @@ def distance_steps(
     """
     scores, human, (row, rows) = finite(dev_score, "score"), verdicts(dev_positive), cluster_rows(dev_cluster)
     same_length(score=scores, positive=human, cluster=row)
-    worth, single = _worths(row, rows, probability, least)
+    worth, single = worths(row, rows, probability, least)
     needed = (1 + math.sqrt(1 + clusters_needed(risk, confidence, single=single))) ** 2
     away, of_dev = np.abs(scores - threshold), needed * rows / max(clusters, 1)
     reach = min(_reach(away[kind], row[kind], worth[kind], of_dev) for kind in (human, ~human))
@@ -281,7 +281,7 @@ def distance_steps(
     return [*sorted({float(f"{away:.12g}") for away in quantiles if away > 0}, reverse=True), 0.0]
 
 
-def _worths(row: Ints, rows: int, probability: ArrayLike | None, least: float) -> tuple[Floats, bool]:
+def worths(row: Ints, rows: int, probability: ArrayLike | None, least: float) -> tuple[Floats, bool]:
     """Of each unit the least chance of any cluster over that of its own, and whether clusters are single units that
     were drawn alike (``mean_share_bound``)."""
     chance = np.ones(row.size) if probability is None else finite(probability, "probability")

@@ -240,6 +240,15 @@ WORDS = {
         "more "
         "than %(risk)s"
     ),
+    "no_cascade": gettext_noop("no cascade: %(why)s"),
+    "no_cascade_decides": gettext_noop("the judges decide nothing in the first step"),
+    "few_decided_groups": gettext_noop(
+        "the judges decide something in %(n)s groups in the first step; %(needed)s without a disagreement are needed"
+    ),
+    "disagreement_above": gettext_noop(
+        "annotators disagree with %(found)s of what the judges decide in the first step (%(n)s groups); up to %(high)s "
+        "may be, more than %(most)s"
+    ),
     # Only looks of before decision 31 have these two.
     "errors_above_risk": gettext_noop(
         "of the %(n)s surest decisions on test %(found)s are wrong, up to %(high)s may be, more than %(risk)s; "
@@ -390,6 +399,7 @@ SPELLINGS: dict[str, dict[str, Callable[[Any], str]]] = {
     "errors_above_risk": {"found": _SHARE, "high": _SHARE, "risk": _SHARE},
     "false_passes_above_risk": {"found": _SHARE, "high": _SHARE, "risk": _SHARE},
     "false_fails_above_risk": {"found": _SHARE, "high": _SHARE, "risk": _SHARE},
+    "disagreement_above": {"found": _SHARE, "high": _SHARE, "most": _SHARE},
     "too_many_unresolved": {"share": _SHARE, "most": "{:.0%}".format},
     "abstains_wrongly_more_often": {"difference": _SHARE},
     "answers_less_often": {"difference": _SHARE},
