@@ -47,6 +47,7 @@ _FIELDS = {
     "prompt": gettext_lazy("Prompt"),
     "options": gettext_lazy("Options"),
     "requirements": gettext_lazy("Requirements"),
+    "rules": gettext_lazy("Rules"),
     "criterion_text": gettext_lazy("Criterion text"),
     "examples": gettext_lazy("Examples"),
     "members": gettext_lazy("Members"),
@@ -104,6 +105,8 @@ def _field_words(name: str, value: Any, names: Mapping[str, str], *, with_exampl
         return names.get(value, value)
     if name == "members":
         return "\n".join(_member_line(one, names) for one in value)
+    if name == "rules":
+        return "\n".join(value)
     if name in _LINES:
         return "\n".join(_LINES[name](one) for one in value)
     if isinstance(value, Mapping | list) and not all(isinstance(one, str | int | float) for one in value):

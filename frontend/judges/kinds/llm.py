@@ -48,6 +48,7 @@ MEANS = {
     "entities": _("all entities, numbered"),
     "options": _("the possible options, with their meaning"),
     "criterion": _("the criterion’s question and help"),
+    "rules": _("your rules, numbered"),
     "requirements": _("your requirements, numbered"),
     "examples": _("resolved examples from the dev set"),
 }
@@ -63,6 +64,7 @@ class LLMForm(TargetForm):
         "examples.drawn": "examples",
         "options": "answer_with",
         "requirements": "requirements",
+        "rules": "rules",
         "min": "low",
         "max": "high",
     }
@@ -108,6 +110,12 @@ class LLMForm(TargetForm):
         widget=forms.Textarea({"rows": 5}),
         help_text=_("One per line; each is checked separately. A line can begin with a weight: “2: …”."),
     )
+    rules = forms.CharField(
+        label=_("Rules"),
+        required=False,
+        widget=forms.Textarea({"rows": 5}),
+        help_text=_("One per line: what annotators go by that the criterion leaves open. The prompt shows {{rules}}."),
+    )
     examples = forms.IntegerField(
         label=_("Examples"),
         min_value=0,
@@ -143,9 +151,9 @@ class LLMForm(TargetForm):
         for name in ("low", "high", "whole"):
             show_field(self, name, by="answer_with", unless=["options"])
         show_field(self, "examples_seed", by="examples", unless=["0"])
-        # Only a rubric has requirements.
-        if "{{requirements}}" not in str(self["prompt"].value()):
-            self.rare = (*self.rare, "requirements")
+        # Only a rubric has requirements, and only an aligned judge has rules.
+        unused = [name for name in ("requirements", "rules") if f"{{{{{name}}}}}" not in str(self["prompt"].value())]
+        self.rare = (*self.rare, *unused)
 
     def initial_of(self, config: Mapping[str, Any]) -> dict[str, Any]:
         same = ("model", "prompt", "per", "rationale", "temperature", "max_tokens", "seed", "structured")
@@ -156,6 +164,7 @@ class LLMForm(TargetForm):
             **{renamed[name]: value for name, value in config.items() if name in renamed},
             "answer_with": config.get("answer_with") if config.get("answer_with") != "requirements" else "",
             "requirements": _requirement_lines(config.get("requirements")),
+            "rules": "\n".join(config.get("rules", ())),
             "whole": {True: "true", False: "false"}.get(config.get("whole"), ""),  # type: ignore[arg-type]
             "examples": examples.get("count", 0),
             "examples_seed": examples.get("seed"),
@@ -173,12 +182,16 @@ class LLMForm(TargetForm):
             self["per"].value() or "unit",
             has_criterion=bool(criterion),
             has_requirements=bool(self["requirements"].value()),
+            has_rules=bool(self["rules"].value()),
         )
         return [{"text": f"{{{{{name}}}}}", "means": str(MEANS[name])} for name in names]
 
     def clean_requirements(self) -> list[dict[str, Any]] | None:
         lines = [line.strip() for line in self.cleaned_data["requirements"].splitlines()]
         return [_requirement(line) for line in lines if line] or None
+
+    def clean_rules(self) -> list[str]:
+        return [line.strip() for line in self.cleaned_data["rules"].splitlines() if line.strip()]
 
     def clean(self) -> dict[str, Any]:
         typed: dict[str, Any] = super().clean() or {}
@@ -196,6 +209,7 @@ class LLMForm(TargetForm):
             "prompt": prompt,
             "per": typed["per"],
             "requirements": typed["requirements"],
+            "rules": typed["rules"],
             "rationale": typed["rationale"],
             "temperature": typed["temperature"],
             "max_tokens": typed["max_tokens"],

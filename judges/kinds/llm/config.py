@@ -20,6 +20,7 @@ from judges.kinds.llm.prompt import (
     EXAMPLES,
     PER_SAMPLE,
     PER_UNIT,
+    RULES,
     known_names,
     names_between,
     parts_of,
@@ -34,6 +35,8 @@ LONGEST_PROMPT = 50_000
 LONGEST_REQUIREMENT = 2000
 MOST_REQUIREMENTS = 50
 MOST_OPTIONS = 50
+LONGEST_RULE = 1000
+MOST_RULES = 30
 
 
 def complete(config: Any, project: Project) -> dict[str, Any]:
@@ -47,13 +50,13 @@ def complete(config: Any, project: Project) -> dict[str, Any]:
     if of["criterion"] is not None:
         criterion = project.criteria.get(key=of["criterion"], is_current=True)
     template = _template(fields, of["unit"])
-    requirements = _requirements(fields)
+    requirements, rules = _requirements(fields), _rules(fields)
     answer = _answer(fields, criterion, template, has_requirements=requirements is not None)
     per = fields.choice("per", (PER_UNIT, PER_SAMPLE), default=PER_UNIT if template is None else template.per)
     if per == PER_SAMPLE and (of["unit"] not in LISTED_KINDS or requirements is not None):
         raise fields.refuse("per", _("Only claims, contexts, key facts and entities can be scored together."))
     prompt = _text(fields, "prompt", longest=LONGEST_PROMPT) if template is None else template.prompt
-    used = _names(prompt, of["unit"], per, criterion, requirements)
+    used = _names(prompt, of["unit"], per, criterion, requirements, rules)
     examples = read_examples(fields, criterion, sample_names(prompt))
     _check_examples(examples, used, answer, criterion)
     whole = {
@@ -68,6 +71,8 @@ def complete(config: Any, project: Project) -> dict[str, Any]:
         "rationale": fields.truth("rationale", default=True),
         "structured": fields.truth("structured", default=True),
         "examples": examples,
+        # Left out where there are none, so that versions of before have the hash that they had.
+        **({"rules": rules} if rules else {}),
     }
     # Always made anew, also when it is given.
     fields.raw("criterion_text")
@@ -91,16 +96,21 @@ def _template(fields: Fields, unit: str) -> Template | None:
 
 
 def _names(
-    prompt: str, unit: str, per: str, criterion: Criterion | None, requirements: Sequence[Any] | None
+    prompt: str,
+    unit: str,
+    per: str,
+    criterion: Criterion | None,
+    requirements: Sequence[Any] | None,
+    rules: Sequence[str],
 ) -> list[str]:
     """The variables of the prompt. Raises Refused for an unknown one, and for a prompt that doesn't show what it asks
-    about."""
-    parts_of(
-        prompt,
-        known_names(unit, per, has_criterion=criterion is not None, has_requirements=requirements is not None),
-    )
+    about, its requirements, or its rules."""
+    has = {"criterion": criterion is not None, "requirements": requirements is not None, "rules": bool(rules)}
+    parts_of(prompt, known_names(unit, per, **{f"has_{name}": there for name, there in has.items()}))
     used = names_between(prompt)
-    needed = [subject(unit, per), *([REQUIREMENTS_NAME] if requirements is not None else [])]
+    if has["rules"] and RULES not in used:
+        raise Refused("prompt", _("The prompt must contain {{rules}}, because rules are set."))
+    needed = [subject(unit, per), *([REQUIREMENTS_NAME] if has["requirements"] else [])]
     for name in needed:
         if name not in used:
             raise Refused(
@@ -117,6 +127,24 @@ def _requirements(fields: Fields) -> list[dict[str, Any]] | None:
         text = _text(one, "text", longest=LONGEST_REQUIREMENT)
         found.append({"text": text, "weight": one.number("weight", default=1.0, low=0.001, high=1000.0)})
         one.finish()
+    return found
+
+
+def _rules(fields: Fields) -> list[str]:
+    """What people go by, as they say it: each a text, none of them twice."""
+    given = fields.raw("rules", [])
+    if not isinstance(given, list) or len(given) > MOST_RULES:
+        raise fields.refuse("rules", _("Must be a list of at most %(most)d texts.") % {"most": MOST_RULES})
+    found: list[str] = []
+    for place, text in enumerate(given):
+        if not isinstance(text, str) or not text.strip() or len(text) > LONGEST_RULE or not is_storable(text):
+            said = _("Must be text of 1 to %(longest)d characters.") % {"longest": LONGEST_RULE}
+            raise fields.refuse(f"rules.{place}", said)
+        # On one line, as rules are numbered.
+        rule = " ".join(text.split())
+        if rule in found:
+            raise fields.refuse(f"rules.{place}", _("This rule is listed twice."))
+        found.append(rule)
     return found
 
 

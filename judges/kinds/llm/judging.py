@@ -166,6 +166,8 @@ def size_of(config: Config, sample: Sample) -> Size:
         texts += texts_in(example["shows"].values())
     texts += [one["text"] for one in config["requirements"] or ()]
     texts += [option["help"] for option in config["options"] or ()]
+    # Said twice, as they stand before the material.
+    texts += 2 * config.get("rules", [])
     # What comes before the material is said once more behind it.
     tokens = tokens_of(SYSTEM) + tokens_of(END) + _FORM + 3 * tokens_of(config["prompt"]) // 2
     each = _VALUE + (_REASON if config["rationale"] else 0)

@@ -100,8 +100,9 @@ MEMBER = {"claims": "claim", "contexts": "context", "key_facts": "key_fact", "en
 _WHOLE = ("question", "answer", "reference")
 
 # Variables that show nothing of the sample: they say what to do, and aren't fenced.
-OPTIONS, CRITERION, REQUIREMENTS, EXAMPLES = "options", "criterion", "requirements", "examples"
-INSTRUCTIONS = (OPTIONS, CRITERION, REQUIREMENTS, EXAMPLES)
+OPTIONS, CRITERION, RULES = "options", "criterion", "rules"
+REQUIREMENTS, EXAMPLES = "requirements", "examples"
+INSTRUCTIONS = (OPTIONS, CRITERION, RULES, REQUIREMENTS, EXAMPLES)
 
 
 def subject(unit: str, per: str) -> str:
@@ -186,7 +187,9 @@ def _secret(key: str) -> bytes:
     return hmac.digest(key.encode(), b"judges.kinds.llm.prompt", "sha256")
 
 
-def known_names(unit: str, per: str, *, has_criterion: bool, has_requirements: bool) -> list[str]:
+def known_names(
+    unit: str, per: str, *, has_criterion: bool, has_requirements: bool, has_rules: bool = False
+) -> list[str]:
     """The variables that a prompt may use, where it asks about units of this kind."""
     names = [*_WHOLE, *LISTS.values()]
     if unit == "sample":
@@ -196,6 +199,8 @@ def known_names(unit: str, per: str, *, has_criterion: bool, has_requirements: b
     names += [OPTIONS, EXAMPLES]
     if has_criterion:
         names.append(CRITERION)
+    if has_rules:
+        names.append(RULES)
     if has_requirements:
         names.append(REQUIREMENTS)
     return names
@@ -242,6 +247,7 @@ def _instructions(config: Config) -> dict[str, str]:
     return {
         OPTIONS: options,
         CRITERION: config["criterion_text"] or "",
+        RULES: "\n".join(f"{number}. {text}" for number, text in enumerate(config.get("rules", ()), start=1)),
         REQUIREMENTS: "\n".join(f"{number}. {one['text']}" for number, one in requirements),
     }
 

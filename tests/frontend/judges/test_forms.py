@@ -141,6 +141,11 @@ def test_the_options_of_an_llm_judge(alice: User, endpoint: Endpoint) -> None:
     assert "No changes from version" in same.content.decode(), "what the form shows is what the version has"
     client.post(edit, sent_by(client.get(edit), **{"config-prompt": "Judge {{claim}}.\nSoon."}))
     text = client.get(f"/p/help/judges/{made.pk}/diff/").content.decode()
+    ruled = {"config-prompt": "Judge {{claim}}.\r\n{{rules}}", "config-rules": "Dates count.\r\n\r\n Names too. "}
+    client.post(edit, sent_by(client.get(edit), **ruled))
+    assert made.versions.latest("number").config["rules"] == ["Dates count.", "Names too."]
+    assert "No changes from version" in client.post(edit, sent_by(client.get(edit)), follow=True).content.decode()
+    assert "Dates count.\nNames too." in client.get(f"/p/help/judges/{made.pk}/").content.decode()
     for sign, word in (("removed:", "Now"), ("new:", "Soon")):
         assert f"{sign} </span><bdi><mark>{word}</mark>.</bdi>" in text
 

@@ -103,10 +103,37 @@ def test_templates_answer_as_their_scale_says_or_as_the_criterion_does() -> None
     assert [complete(of, **criterion)[name] for name in scale] == ["number", 0.0, 2.0, True]
 
 
+def test_rules_stand_in_the_prompt_and_again_behind_the_material() -> None:
+    prompt = "Is it?\n{{rules}}\n{{claim}}"
+    whole = complete(
+        {**OF_SUPPORT, "prompt": prompt, "rules": ["Dates count.", " A {{claim}}\n is one sentence. "]}, **SUPPORT
+    )
+    assert whole["rules"] == ["Dates count.", "A {{claim}} is one sentence."]
+    assert complete(whole, **SUPPORT) == whole
+    model = Scripted("{}")
+    said(whole, model, told("It opens at nine."))
+    sent = prompt_of(model)
+    assert sent.count("1. Dates count.\n2. A {{claim}} is one sentence.") == 2
+    assert sent.count("It opens at nine.") == 1
+
+
+def test_a_judge_without_rules_is_what_it_was() -> None:
+    assert complete({**OF_SUPPORT, "rules": []}, **SUPPORT) == complete(OF_SUPPORT, **SUPPORT)
+
+
 @pytest.mark.parametrize(
     ("field", "given"),
     [
         ("", None),
+        ("prompt", {"rules": ["Dates count."]}),
+        ("prompt", {"prompt": "{{claim}}{{rules}}"}),
+        ("rules", {"rules": "Dates count."}),
+        ("rules", {"rules": ["x" * n for n in range(1, 32)]}),
+        ("rules.1", {"rules": ["Dates count.", " "]}),
+        ("rules.0", {"rules": [7]}),
+        ("rules.0", {"rules": ["x" * 1001]}),
+        ("rules.0", {"rules": ["x\ud800"]}),
+        ("rules.1", {"rules": ["Dates count.", "Dates  count."]}),
         ("", ["a"]),
         ("criterion", {"criterion": "tone"}),
         ("dimension", {"criterion": None}),
