@@ -236,7 +236,7 @@ class LLMForm(TargetForm):
             "count": typed["examples"],
             **({} if typed["examples_seed"] is None else {"seed": typed["examples_seed"]}),
         }
-        kept = given(self._before.get("examples") or {}, "drawn", "drawn_with")
+        kept = given(self._before.get("examples") or {}, "drawn", "drawn_with", "nearest")
         return {**wanted, **kept}
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import zip_longest
 from operator import itemgetter
 from typing import Any
@@ -24,9 +24,10 @@ from judges.kinds.base import Config
 from judges.kinds.fields import Fields
 from judges.kinds.llm.prompt import example_name, texts_in, value_of
 
-MOST = 20
-# Characters of all texts of one example: examples are paid for with every request.
-LONGEST = 6000
+# Shown with one unit, and drawn where each unit is shown only the nearest of them.
+MOST, MOST_DRAWN = 20, 200
+# Characters of all texts of one example: examples are paid for with every request. And of people's reason for it.
+LONGEST, LONGEST_REASON = 6000, 1000
 
 Example = dict[str, Any]
 
@@ -38,7 +39,8 @@ def example_samples(config: Config) -> frozenset[str]:
 
 
 def read_examples(fields: Fields, criterion: Criterion | None, shown: Sequence[str]) -> dict[str, Any]:
-    """{"count", "seed", "drawn", "drawn_with"} of the field `examples`.
+    """{"count", "seed", "drawn", "drawn_with"} of the field `examples`; and "nearest" where of those drawn only so many
+    are shown with each unit, the ones most like it.
 
     What was drawn with the same count and seed stays, however many verdicts were added since; only its texts are read
     again. shown: the variables that the prompt shows. Raises Refused when there are too few verdicts on dev, and for a
@@ -46,20 +48,28 @@ def read_examples(fields: Fields, criterion: Criterion | None, shown: Sequence[s
     """
     given = fields.raw("examples")
     inner = Fields({} if given is None else given, fields.place("examples"))
-    count = inner.whole("count", default=0, high=MOST)
+    nearest = inner.whole("nearest", default=0, high=MOST)
+    count = inner.whole("count", default=0, high=MOST_DRAWN if nearest else MOST)
     seed = inner.whole("seed", default=1, high=2**31)
     drawn, drawn_with = inner.raw("drawn"), inner.raw("drawn_with")
     inner.finish()
+    if nearest > count:
+        raise inner.refuse("nearest", _("Must be at most the number of examples."))
     wanted = {"count": count, "seed": seed}
+    found = _found(inner, criterion, shown, wanted, drawn if drawn_with == wanted else None)
+    # Left out where all are shown, so that versions of before have the hash that they had.
+    return {**wanted, "drawn": found, "drawn_with": wanted, **({"nearest": nearest} if nearest else {})}
+
+
+def _found(
+    inner: Fields, criterion: Criterion | None, shown: Sequence[str], wanted: Mapping[str, int], drawn: Any
+) -> list[Example]:
+    count, seed = wanted["count"], wanted["seed"]
     if not count:
-        return {**wanted, "drawn": [], "drawn_with": wanted}
+        return []
     if criterion is None:
         raise inner.refuse("count", _("Examples come from human verdicts on a criterion. Specify the criterion."))
-    if drawn and drawn_with == wanted:
-        found = _frozen(inner, drawn, criterion, shown)
-    else:
-        found = _draw(inner, criterion, count, seed, shown)
-    return {**wanted, "drawn": found, "drawn_with": wanted}
+    return _frozen(inner, drawn, criterion, shown) if drawn else _draw(inner, criterion, count, seed, shown)
 
 
 def _draw(fields: Fields, criterion: Criterion, count: int, seed: int, shown: Sequence[str]) -> list[Example]:
@@ -100,12 +110,13 @@ def _in_turn(criterion: Criterion, seed: int) -> Iterator[tuple[int, str, Any]]:
 
 
 def _frozen(fields: Fields, drawn: Any, criterion: Criterion, shown: Sequence[str]) -> list[Example]:
-    if not isinstance(drawn, list) or len(drawn) > MOST:
-        raise fields.refuse("drawn", _("Must be a list of at most %(most)d objects.") % {"most": MOST})
+    if not isinstance(drawn, list) or len(drawn) > MOST_DRAWN:
+        raise fields.refuse("drawn", _("Must be a list of at most %(most)d objects.") % {"most": MOST_DRAWN})
     found = []
     for place, given in enumerate(drawn):
         one = Fields(given, fields.place(f"drawn.{place}"))
         name, unit, value = one.text("sample", longest=500), one.text("unit", longest=20), one.raw("value")
+        reason = one.text("reason", longest=LONGEST_REASON) if one.raw("reason") else ""
         one.raw("shows")
         one.finish()
         is_dev = sides_of(criterion, [name]).get(name, False)
@@ -113,7 +124,7 @@ def _frozen(fields: Fields, drawn: Any, criterion: Criterion, shown: Sequence[st
         example = None if sample is None else _example(sample, unit, value, shown)
         if example is None or not _is_value(criterion, value):
             raise one.refuse("sample", _("No longer available as an example. Leave out “drawn” to draw new ones."))
-        found.append(example)
+        found.append({**example, **({"reason": reason} if reason else {})})
     return found
 
 

@@ -162,14 +162,18 @@ def size_of(config: Config, sample: Sample) -> Size:
     if not units:
         return Size()
     texts = texts_in(value_of(name, sample, units[len(units) // 2]) for name in sample_names(config["prompt"]))
-    for example in config["examples"]["drawn"]:
-        texts += texts_in(example["shows"].values())
     texts += [one["text"] for one in config["requirements"] or ()]
     texts += [option["help"] for option in config["options"] or ()]
     # Said twice, as they stand before the material.
     texts += 2 * config.get("rules", [])
     # What comes before the material is said once more behind it.
-    tokens = tokens_of(SYSTEM) + tokens_of(END) + _FORM + 3 * tokens_of(config["prompt"]) // 2
+    tokens = (
+        _tokens_of_examples(config["examples"])
+        + tokens_of(SYSTEM)
+        + tokens_of(END)
+        + _FORM
+        + 3 * tokens_of(config["prompt"]) // 2
+    )
     each = _VALUE + (_REASON if config["rationale"] else 0)
     count = len(config["requirements"]) if config["answer_with"] == REQUIREMENTS else 1
     if config["per"] == PER_SAMPLE:
@@ -179,6 +183,14 @@ def size_of(config: Config, sample: Sample) -> Size:
         tokens_in=tokens + sum(map(tokens_of, texts)),
         tokens_out=min(config["max_tokens"], each * count),
     )
+
+
+def _tokens_of_examples(examples: Mapping[str, Any]) -> int:
+    """Of those that are shown with a unit: of the drawn ones, about their share."""
+    drawn = examples["drawn"]
+    texts = [text for one in drawn for text in [*texts_in(one["shows"].values()), one.get("reason", "")]]
+    shown = examples.get("nearest") or len(drawn)
+    return sum(map(tokens_of, texts)) * shown // max(len(drawn), 1)
 
 
 def tokens_of(text: str) -> int:

@@ -22,6 +22,7 @@ from annotate.models import Sample
 from judges.kinds.base import Config, Refused
 from judges.kinds.llm import answers
 from judges.kinds.llm.answers import Answers
+from judges.kinds.llm.nearest import Nearest
 
 _SHOWN_CHARACTERS = 60
 
@@ -217,24 +218,41 @@ class Prompt:
         self.shown = sample_names(config["prompt"])
         self._parts = filled(parts_of(config["prompt"], names_between(config["prompt"])), _instructions(config))
         self.task = self._parts[0].text.strip() if self._parts and not self._parts[0].is_variable else ""
-        self._examples = [(example["shows"], _spelled(example["value"])) for example in config["examples"]["drawn"]]
-        self._example_texts = texts_in(value for shows, _ in self._examples for value in shows.values())
+        drawn, nearest = config["examples"]["drawn"], config["examples"].get("nearest")
+        self._examples = [_as_shown(example) for example in drawn]
+        self._nearest = Nearest([_words(example["shows"]) for example in drawn], nearest) if nearest and drawn else None
 
     def fill(self, values: Mapping[str, Shown]) -> tuple[str, str]:
         """The text, and the code of its marks. values: of `shown`, none of them None."""
-        code = code_for([*texts_in(values.values()), *self._example_texts])
+        examples = self._examples
+        if self._nearest is not None:
+            examples = [examples[place] for place in self._nearest.to(_words(values))]
+        shown = [text for shows, _value in examples for text in texts_in(shows.values())]
+        code = code_for([*texts_in(values.values()), *shown])
+        values = {**values, EXAMPLES: "\n\n".join(_example(place, one, code) for place, one in enumerate(examples, 1))}
         texts = [self._text(part, values, code) if part.is_variable else part.text for part in self._parts]
         return "".join(texts), code
 
     def _text(self, part: Part, values: Mapping[str, Shown], code: str) -> str:
         if part.text == EXAMPLES:
-            return "\n\n".join(self._example(place, code) for place in range(len(self._examples)))
+            return str(values[EXAMPLES])
         return fenced(part.text, values[part.text], code)
 
-    def _example(self, place: int, code: str) -> str:
-        shows, value = self._examples[place]
-        texts = [fenced(name, text, code) for name, text in shows.items()]
-        return "\n".join([f"Example {place + 1}", *texts, f"The right value here: {value}"])
+
+def _as_shown(example: Mapping[str, Any]) -> tuple[Mapping[str, Shown], str]:
+    """Its texts, with people's reason where they gave one; and its value as a reply has it."""
+    reason = {"reason": example["reason"]} if example.get("reason") else {}
+    return {**example["shows"], **reason}, _spelled(example["value"])
+
+
+def _example(number: int, shown: tuple[Mapping[str, Shown], str], code: str) -> str:
+    shows, value = shown
+    texts = [fenced(name, text, code) for name, text in shows.items()]
+    return "\n".join([f"Example {number}", *texts, f"The right value here: {value}"])
+
+
+def _words(values: Mapping[str, Shown]) -> str:
+    return "\n".join(texts_in(values.values()))
 
 
 def _instructions(config: Config) -> dict[str, str]:

@@ -178,3 +178,64 @@ def test_with_no_examples_their_place_is_empty(project: Project) -> None:
     said(config, model, project.samples.first())  # type: ignore[arg-type]
     assert "Example" not in prompt_of(model)
     assert example_samples(config) == frozenset()
+
+
+def test_with_each_unit_the_nearest_of_those_that_were_drawn(project: Project) -> None:
+    config = complete(project, count=20, nearest=3)
+    assert config["examples"]["nearest"] == 3
+    assert len(config["examples"]["drawn"]) == 20
+    assert KIND.complete(config, project) == config
+    with_words = [
+        {**one, "shows": {"question": f"What of {word}?", "answer": f"{word} is closed."}}
+        for one, word in zip(config["examples"]["drawn"], ("pharmacy", "bakery", "library", "bank"), strict=False)
+    ]
+    config = {**config, "examples": {**config["examples"], "drawn": with_words}}
+    on_test = project.samples.exclude(external_id__in=example_samples(config)).first()
+    assert on_test is not None
+    on_test.question, on_test.answer = "Is the library open?", "The library is closed."
+    model = Scripted('{"reason": "", "value": 3}')
+    said(config, model, on_test)
+    sent = prompt_of(model)
+    assert sent.count("The right value here:") == 3
+    # The nearest stands last, beside the unit.
+    assert sent.rindex("library is closed.") > sent.index("Example 3") > sent.index("Example 1")
+    assert sent.index("What of library?") > sent.index("Example 3")
+
+
+def test_a_nearer_example_is_the_same_one_whatever_stands_beside(project: Project) -> None:
+    from judges.kinds.llm.nearest import Nearest
+
+    texts = ["alpha beta", "alpha beta", "gamma", "delta", "门诊几点开门", "药房几点开门"]
+    assert Nearest(texts, 2).to("alpha") == [1, 0]
+    assert Nearest(texts, 1).to("药房开门") == [5]
+    # Nothing in common: the first ones.
+    assert Nearest(texts, 2).to("ω") == [1, 0]
+
+
+def test_people_say_why(project: Project) -> None:
+    config = complete(project, count=2)
+    first, second = config["examples"]["drawn"]
+    given = {**config, "examples": {**config["examples"], "drawn": [{**first, "reason": "It names no hour."}, second]}}
+    whole = KIND.complete(given, project)
+    assert [one.get("reason") for one in whole["examples"]["drawn"]] == ["It names no hour.", None]
+    assert KIND.complete(whole, project) == whole
+    model = Scripted('{"reason": "", "value": 3}')
+    said(whole, model, project.samples.exclude(external_id__in=example_samples(whole)).first())
+    sent = prompt_of(model)
+    assert sent.index("<reason-") < sent.index("It names no hour.") < sent.index("The right value here:")
+    assert sent.count("</reason-") == 1
+    asked = project.samples.all()[0]
+    assert KIND.size(whole, asked).tokens_in > KIND.size(config, asked).tokens_in
+
+
+@pytest.mark.parametrize(
+    ("field", "examples"),
+    [
+        ("examples.count", {"count": 201, "nearest": 2}),
+        ("examples.nearest", {"count": 3, "nearest": 4}),
+        ("examples.nearest", {"count": 3, "nearest": 21}),
+        ("examples.nearest", {"nearest": 1}),
+    ],
+)
+def test_more_than_there_may_be(field: str, examples: dict[str, Any], project: Project) -> None:
+    assert refused(project, {**CONFIG, "examples": examples})[0] == field
