@@ -39,7 +39,7 @@ from alignment.calibration.reliability import (
     ReliabilityPoint,
     calibration_figures,
 )
-from alignment.calibration.split import dev_test_split
+from alignment.calibration.split import dev_test_split, folds
 from alignment.comparing.asked import Asked, comparison_level
 from alignment.comparing.bands import band_of
 from alignment.comparing.conclusions import (

@@ -12,6 +12,7 @@ from celery import shared_task
 
 from annotate.core import jobs
 from annotate.models import Criterion, User
+from judges.aligning.write import advance_all
 from judges.certificates import watch
 from judges.reports import up_to_date
 from judges.reports import write as reports
@@ -54,4 +55,5 @@ def work_on_runs(self: Any, kind: str, pk: int) -> None:
 @shared_task(name="judges.tasks.look_for_runs")
 def look_for_runs() -> None:
     """Sent by every worker each few seconds (config.celery)."""
+    advance_all()
     wake_all()

@@ -1,5 +1,6 @@
 """What machines say: judges, their immutable versions, runs and scores; frozen alignment reports."""
 
+from judges.models.aligning import Alignment, AlignmentStep, Rule, RuleState
 from judges.models.judge import Endpoint, Judge, JudgeKind, JudgeVersion, KeySource, VersionState
 from judges.models.report import PROMISE, AlignmentReport, Certificate, GroupSide, Look, ReportLink, Side
 from judges.models.requirement import Measure, Requirement
@@ -22,7 +23,9 @@ __all__ = [
     "LARGEST_SCORE",
     "PROMISE",
     "WITHOUT_SCORES",
+    "Alignment",
     "AlignmentReport",
+    "AlignmentStep",
     "Ask",
     "AskState",
     "Certificate",
@@ -38,6 +41,8 @@ __all__ = [
     "Reply",
     "ReportLink",
     "Requirement",
+    "Rule",
+    "RuleState",
     "Run",
     "RunPurpose",
     "RunState",

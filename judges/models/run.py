@@ -31,10 +31,11 @@ class RunPurpose(models.TextChoices):
     TRIAL = "trial", _("Trial")
     CANARIES = "canaries", _("Prompt-injection test")
     CLAIMS = "claims", _("Claim proposals")
+    ALIGN = "align", _("Alignment")
 
 
 # Runs that ask for something other than scores: none of their results ever counts as one.
-WITHOUT_SCORES = (RunPurpose.CANARIES, RunPurpose.CLAIMS)
+WITHOUT_SCORES = (RunPurpose.CANARIES, RunPurpose.CLAIMS, RunPurpose.ALIGN)
 
 
 class RunState(models.TextChoices):

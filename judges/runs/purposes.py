@@ -29,6 +29,7 @@ _PURPOSES: dict[str, str] = {
     RunPurpose.TRIAL: "judges.runs.purposes.Scoring",
     RunPurpose.CANARIES: "judges.canaries.write.Canaries",
     RunPurpose.CLAIMS: "judges.proposals.write.Proposing",
+    RunPurpose.ALIGN: "judges.aligning.asking.Aligning",
 }
 
 

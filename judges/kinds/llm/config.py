@@ -65,7 +65,7 @@ def complete(config: Any, project: Project) -> dict[str, Any]:
         "model": _text(fields, "model"),
         **sampling_fields(fields, max_tokens=1024, fewest=1),
         "prompt": prompt,
-        "criterion_text": None if criterion is None or CRITERION not in used else _criterion_text(criterion),
+        "criterion_text": None if criterion is None or CRITERION not in used else criterion_text(criterion),
         **answer,
         "requirements": requirements,
         "rationale": fields.truth("rationale", default=True),
@@ -258,7 +258,8 @@ def _check_examples(
         raise Refused("examples", _("Human verdicts can’t be examples for this answer format. Use the options."))
 
 
-def _criterion_text(criterion: Criterion) -> str:
+def criterion_text(criterion: Criterion) -> str:
+    """What `{{criterion}}` shows."""
     return f"{criterion.prompt}\n{criterion.help}" if criterion.help else criterion.prompt
 
 

@@ -79,7 +79,7 @@ def _draw(fields: Fields, criterion: Criterion, count: int, seed: int, shown: Se
         sample = Sample.objects.get(pk=pk)
         if any(example["sample"] == sample.external_id for example in chosen):
             continue
-        example = _example(sample, unit, value, shown)
+        example = example_of(sample, unit, value, shown)
         if example is not None:
             chosen.append(example)
         if len(chosen) == count:
@@ -121,7 +121,7 @@ def _frozen(fields: Fields, drawn: Any, criterion: Criterion, shown: Sequence[st
         one.finish()
         is_dev = sides_of(criterion, [name]).get(name, False)
         sample = samples_named(criterion.project, [name]).first() if is_dev else None
-        example = None if sample is None else _example(sample, unit, value, shown)
+        example = None if sample is None else example_of(sample, unit, value, shown)
         if example is None or not _is_value(criterion, value):
             raise one.refuse("sample", _("No longer available as an example. Leave out “drawn” to draw new ones."))
         found.append({**example, **({"reason": reason} if reason else {})})
@@ -135,7 +135,7 @@ def _is_value(criterion: Criterion, value: Any) -> bool:
         return False
 
 
-def _example(sample: Sample, unit: str, value: Any, shown: Sequence[str]) -> Example | None:
+def example_of(sample: Sample, unit: str, value: Any, shown: Sequence[str]) -> Example | None:
     """None when the unit is gone, the sample has nothing for one of the variables, or it is too long."""
     if not re.fullmatch(UNIT_PATTERN, unit) or not has_unit(sample, unit):
         return None

@@ -1029,7 +1029,7 @@ def test_undefined_beyond_estimates():
 NO_ESTIMATE = {
     "allocate", "benjamini_yekutieli", "clusters_needed", "consensus_labels", "cross_fit",
     "cross_fit_on", "decision_on", "dev_test_split", "distance_steps", "draw",
-    "expected_spread", "fit_calibrator", "fit_dawid_skene", "guessed_spread", "holm", "interval_caveat",
+    "expected_spread", "fit_calibrator", "fit_dawid_skene", "folds", "guessed_spread", "holm", "interval_caveat",
     "judge_views", "kappa_influence", "level_of_look", "mean_value", "more_groups", "on_scale", "paradox_note",
     "plannable_from_estimate", "prevalence", "rarer_samples",
     "reference_majority", "rest_label", "rogan_gladen", "seeded", "strata", "sweep", "two_digits",

@@ -1,0 +1,289 @@
+"""What the runs of an alignment ask: the judge as it is, then a model about its errors, then the candidates.
+
+No score comes of it: an answer of a candidate is kept with its ask, and is read by judges.aligning.outcome alone.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Collection, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from typing import Any
+
+from django.db.models import QuerySet
+
+import alignment
+from annotate.core.scales import Value
+from annotate.models import Project, Sample
+from annotate.samples.read import samples_named
+from annotate.verdicts.ratings_read import UnitKey
+from judges.aligning.candidates import WHOLE, with_examples, with_guideline, with_rules
+from judges.aligning.distil import Correction, Found, Quotes, read_rule, read_united, rule_request, unite_request
+from judges.aligning.people import Levels, for_value, reasons_on_dev
+from judges.core.split import drawn
+from judges.endpoints.calls import CallFailed, Model
+from judges.kinds.base import Item, NoScore, OneByOne, Outcome, Scored, Size
+from judges.kinds.llm.examples import example_of
+from judges.kinds.llm.judging import Judging
+from judges.kinds.llm.prompt import sample_names
+from judges.models import Alignment, AlignmentStep, Ask, AskState, Run, RunPurpose, ScoreStatus
+from judges.runs.purposes import Scoring, asked_units
+
+# Of a candidate two asks of each unit: of what was made without its fold, and of what was made of all.
+INNER, SAME_LABELS = 0, 1
+# Corrections that a model is asked about, at most; those of most groups are known by then.
+MOST_CORRECTIONS = 200
+_RULE_TOKENS = 400
+_OF_RULES = (AlignmentStep.RULES, AlignmentStep.UNITE)
+
+
+def repeat_of(candidate: int, which: int) -> int:
+    """An ask's number. candidate: its place; the start has only INNER, as it is made of nothing."""
+    return 2 * candidate + which
+
+
+class Aligning(Scoring):
+    """terms: {"alignment", "step"}."""
+
+    brings_scores = False
+
+    def __init__(self, run: Run) -> None:
+        super().__init__(run)
+        self._alignment = Alignment.objects.select_related("criterion", "base__judge").get(pk=run.terms["alignment"])
+        self._step = run.terms["step"]
+        self._fold_of = {name: fold for name, _unit, _group, fold, _value, _level in self._alignment.units}
+
+    def to_ask(self, samples: Sequence[Sample]) -> list[tuple[int, str, int]]:
+        if self._step == AlignmentStep.RULES:
+            keys = {sample.external_id: sample.pk for sample in samples}
+            return [(keys[name], unit, 0) for name, unit in corrections(self._alignment) if name in keys]
+        if self._step == AlignmentStep.UNITE:
+            # An ask is of a unit: those of all parts are at the first one, which none of them shows.
+            name, unit, *_rest = self._alignment.units[0]
+            parts = [part for part, found in found_rules(self._alignment).items() if found]
+            return [(sample.pk, unit, part + 1) for sample in samples if sample.external_id == name for part in parts]
+        numbers = [repeat_of(0, INNER)]
+        if self._step == AlignmentStep.CANDIDATES:
+            others = range(1, len(self._alignment.candidates))
+            numbers = [repeat_of(place, which) for place in others for which in (INNER, SAME_LABELS)]
+        wanted = self._units_by_sample()
+        return [
+            (sample.pk, unit, number)
+            for sample in samples
+            for unit in asked_units(self._run.version, sample)
+            # One that is asked about a whole sample is asked once for all its units.
+            if unit in wanted[sample.external_id] or self._config["per"] == "sample"
+            for number in numbers
+        ]
+
+    def _units_by_sample(self) -> Mapping[str, set[str]]:
+        found: dict[str, set[str]] = defaultdict(set)
+        for name, unit, *_rest in self._alignment.units:
+            found[name].add(unit)
+        return found
+
+    def size(self, sample: Sample) -> Size:
+        size = super().size(sample)
+        if self._step in _OF_RULES:
+            return Size(requests=1, tokens_in=size.tokens_in + _RULE_TOKENS, tokens_out=_RULE_TOKENS // 4)
+        return size
+
+    def open(self) -> AbstractContextManager[OneByOne]:
+        if self._step == AlignmentStep.RULES:
+            return nullcontext(_Distilling(self._alignment))
+        if self._step == AlignmentStep.UNITE:
+            return nullcontext(_Uniting(self._alignment))
+        return nullcontext(_Judges(self._alignment, self._fold_of))
+
+    def wanted(self, unit: str, sample: Sample) -> list[tuple[str, str]]:
+        return [] if self._step in _OF_RULES else super().wanted(unit, sample)
+
+    def outcome(self, scores: Sequence[Scored], found: Any) -> Any:
+        """Of a correction {"rule"}, of a part {"rules": [{"text", "sources"}]}; of a judge's answers [{"unit",
+        "status", "value", "reason"}], value None unless it is ok."""
+        if self._step in _OF_RULES:
+            return found
+        return [
+            {
+                "unit": one.unit,
+                "status": str(one.status),
+                "value": one.number if one.label is None else one.label,
+                "reason": one.rationale,
+            }
+            for one in scores
+        ]
+
+
+class _Judges:
+    """The judge as it is, or each candidate in its parts; each is made when it is first asked for."""
+
+    def __init__(self, of: Alignment, fold_of: Mapping[str, int]) -> None:
+        self._alignment, self._fold_of = of, fold_of
+        self._made: dict[tuple[int, int], Judging] = {}
+
+    def ask(self, item: Item, model: Model) -> Outcome:
+        place, which = divmod(item.repeat, 2)
+        part = WHOLE if which == SAME_LABELS else self._fold_of[item.sample.external_id]
+        key = (place, part if place else WHOLE)
+        if key not in self._made:
+            # Two threads may make the same one at once; either will do.
+            self._made[key] = Judging(config_of(self._alignment, *key))
+        return self._made[key].ask(Item(item.sample, item.unit), model)
+
+
+class _Distilling:
+    """A model, which rule people go by in a unit."""
+
+    def __init__(self, of: Alignment) -> None:
+        self._config = of.base.config
+        self._corrections = _said_of(of)
+
+    def ask(self, item: Item, model: Model) -> Outcome:
+        correction = self._corrections[item.sample.external_id, item.unit]
+        request = rule_request(self._config, item.sample, correction)
+        if request is None:
+            raise CallFailed(ScoreStatus.ERROR, "The sample has changed since.")
+        reply = model.chat(request)
+        try:
+            return Outcome([], [reply], found={"rule": read_rule(reply)})
+        except NoScore as failure:
+            raise CallFailed(failure.status, failure.detail) from None
+
+
+class _Uniting:
+    """A model, which rules people go by in all that was found in a part."""
+
+    def __init__(self, of: Alignment) -> None:
+        self._config = of.base.config
+        self._found = found_rules(of)
+
+    def ask(self, item: Item, model: Model) -> Outcome:
+        found = self._found[item.repeat - 1]
+        reply = model.chat(unite_request(self._config, found))
+        try:
+            united = read_united(reply, found)
+        except NoScore as failure:
+            raise CallFailed(failure.status, failure.detail) from None
+        rules = [{"text": one.text, "sources": [[of.sample, of.unit] for of in one.sources]} for one in united]
+        return Outcome([], [reply], found={"rules": rules})
+
+
+def config_of(of: Alignment, place: int, part: int) -> dict[str, Any]:
+    """The configuration of a candidate in a part, as it was fixed when the candidates were made."""
+    config = dict(of.base.config)
+    if not place:
+        return config
+    made = of.candidates[place]["parts"][str(part)]
+    if made["guideline"]:
+        config = with_guideline(config, made["guideline"])
+    if made["rules"]:
+        config = with_rules(config, made["rules"])
+    if made["examples"]:
+        config = with_examples(config, _examples(of, made["examples"]), made["nearest"])
+    return config
+
+
+def _examples(of: Alignment, fixed: Sequence[Sequence[Any]]) -> list[dict[str, Any]]:
+    """fixed: [sample's own id, unit, value, reason] of each. Those of which a text is gone are left out."""
+    shown = sample_names(of.base.config["prompt"])
+    names = {name for name, *_rest in fixed}
+    samples = {sample.external_id: sample for sample in samples_named(of.base.judge.project, names)}
+    found = []
+    for name, unit, value, reason in fixed:
+        example = example_of(samples[name], unit, value, shown) if name in samples else None
+        if example is not None:
+            found.append({**example, **({"reason": reason} if reason else {})})
+    return found
+
+
+def answers_of(of: Alignment) -> dict[int, dict[UnitKey, tuple[Value | None, str]]]:
+    """What came so far: ask's number -> unit -> (value, reason); value None where there is none."""
+    asks = Ask.objects.filter(
+        run__version=of.base_id, run__purpose=RunPurpose.ALIGN, run__terms__alignment=of.pk, state=AskState.DONE
+    ).filter(run__terms__step__in=[AlignmentStep.START.value, AlignmentStep.CANDIDATES.value])
+    found: dict[int, dict[UnitKey, tuple[Value | None, str]]] = defaultdict(dict)
+    for name, number, outcome in asks.values_list("sample__external_id", "repeat", "outcome").iterator():
+        for one in outcome or ():
+            found[number][name, one["unit"]] = one["value"], one["reason"]
+    return found
+
+
+def wrong_units(of: Alignment) -> dict[UnitKey, tuple[Value, str]]:
+    """The units of which the judge as it is says something else than people: its value, and its reason."""
+    levels, said = Levels(of.criterion), answers_of(of)[repeat_of(0, INNER)]
+    found: dict[UnitKey, tuple[Value, str]] = {}
+    for name, unit, _group, _fold, _value, level in of.units:
+        value, reason = said.get((name, unit), (None, ""))
+        if value is not None and levels.of(value) not in (level, alignment.NO_ANSWER):
+            found[name, unit] = value, reason
+    return found
+
+
+def corrections(of: Alignment) -> list[UnitKey]:
+    """Those that a model is asked about: of each group in turn, in an order drawn by the seed."""
+    group_of = {(name, unit): group for name, unit, group, *_rest in of.units}
+    by_group: dict[str, list[UnitKey]] = defaultdict(list)
+    for key in sorted(wrong_units(of)):
+        by_group[group_of[key]].append(key)
+    order = sorted(by_group, key=lambda group: (drawn(of.seed, group, "corrections"), group))
+    turns = max((len(keys) for keys in by_group.values()), default=0)
+    return [by_group[group][turn] for turn in range(turns) for group in order if turn < len(by_group[group])][
+        :MOST_CORRECTIONS
+    ]
+
+
+def found_rules(of: Alignment) -> dict[int, list[Found]]:
+    """Of each part the rules that came of corrections outside its fold, without those that quote a sample: nobody's
+    words become an instruction, and none of the test half come into a prompt. The same ones at each call."""
+    group_of = {(name, unit): group for name, unit, group, *_rest in of.units}
+    fold_of = {group: fold for _name, _unit, group, fold, *_rest in of.units}
+    rows = _outcomes(of, AlignmentStep.RULES).values_list("sample__external_id", "unit", "outcome")
+    found = [
+        Found(outcome["rule"], name, unit, group_of[name, unit])
+        for name, unit, outcome in rows
+        if outcome and outcome["rule"]
+    ]
+    quoting = quoting_rules(of.base.judge.project, {one.text for one in found})
+    kept = [one for one in found if one.text not in quoting]
+    parts = (WHOLE, *sorted(set(fold_of.values())))
+    return {part: [one for one in kept if part == WHOLE or fold_of[one.group] != part] for part in parts}
+
+
+def united_rules(of: Alignment) -> dict[int, list[dict[str, Any]]]:
+    """Of each part {"text", "sources"}; none where the model's reply could not be read."""
+    rows = _outcomes(of, AlignmentStep.UNITE).values_list("repeat", "outcome")
+    found = {number - 1: outcome["rules"] for number, outcome in rows if outcome}
+    quoting = quoting_rules(of.base.judge.project, {one["text"] for rules in found.values() for one in rules})
+    return {part: [one for one in rules if one["text"] not in quoting] for part, rules in found.items()}
+
+
+def _outcomes(of: Alignment, step: AlignmentStep) -> QuerySet[Ask]:
+    runs = {"run__version": of.base_id, "run__purpose": RunPurpose.ALIGN, "run__terms__alignment": of.pk}
+    return Ask.objects.filter(**runs, run__terms__step=step.value, state=AskState.DONE).order_by("pk")
+
+
+def quoting_rules(project: Project, rules: Collection[str]) -> set[str]:
+    """Those of the rules that quote any sample of the project."""
+    quotes, found = Quotes(rules), set[str]()
+    samples = Sample.objects.filter(project=project).only("question", "answer", "reference", "contexts")
+    for sample in samples.iterator(chunk_size=500) if rules else ():
+        contexts = [context["text"] for context in sample.contexts]
+        for text in (sample.question, sample.answer or "", sample.reference or "", *contexts):
+            found |= quotes.of(text)
+    return found
+
+
+def _said_of(of: Alignment) -> dict[UnitKey, Correction]:
+    wrong = wrong_units(of)
+    reasons = reasons_on_dev(of.criterion, {name for name, _unit in wrong})
+    value_of = {(name, unit): value for name, unit, _group, _fold, value, _level in of.units}
+    return {
+        key: Correction(
+            unit=key[1],
+            judge=str(said),
+            judge_reason=why,
+            people=str(value_of[key]),
+            reasons=for_value(reasons.get(key, ()), value_of[key]),
+        )
+        for key, (said, why) in wrong.items()
+    }

@@ -1,0 +1,65 @@
+"""What an alignment came to: which candidate, what the way of choosing is worth, and what it would have claimed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import alignment
+from judges.aligning.asking import INNER, SAME_LABELS, answers_of, repeat_of
+from judges.aligning.people import Levels
+from judges.models import Alignment
+
+# Of the interval of a gain; it is wide as choosing makes it, see `alignment.select`.
+_LEVEL = 0.95
+
+
+def outcome_of(of: Alignment) -> dict[str, Any]:
+    """Plain JSON: {"candidates": [{"name", "kappa", "error", "answered", "same_labels"}], "chosen", "of_folds",
+    "before", "after", "gain": estimates, "same_labels", "units", "groups"}.
+
+    kappa of a candidate: cross-validated; error: of its difference to the best one's; None where there is none.
+    answered: of how many units it has a value. same_labels: kappa of what was made from all labels with these.
+    """
+    import numpy as np
+
+    levels, said = Levels(of.criterion), answers_of(of)
+    keys = [(name, unit) for name, unit, *_rest in of.units]
+    people = [level for *_rest, level in of.units]
+    groups = [group for _name, _unit, group, *_rest in of.units]
+    folds = [fold for _name, _unit, _group, fold, *_rest in of.units]
+
+    def row(place: int, which: int) -> list[int]:
+        values = said[repeat_of(place, which if place else INNER)]
+        found = (values.get(key, (None, ""))[0] for key in keys)
+        return [alignment.NO_ANSWER if value is None else levels.of(value) for value in found]
+
+    places = range(len(of.candidates))
+    inner = np.array([row(place, INNER) for place in places])
+    same = np.array([row(place, SAME_LABELS) for place in places])
+    rng = alignment.seeded(of.seed)
+    found = alignment.select(people, inner, groups, folds, levels.count, rng, same_labels=same, level=_LEVEL)
+    whole = alignment.choose(people, same, groups, levels.count)
+    return {
+        "candidates": [
+            {
+                "name": candidate["name"],
+                "kappa": _number(found.choice.kappa[place]),
+                "error": _number(found.choice.error[place]),
+                "answered": int((inner[place] != alignment.NO_ANSWER).sum()),
+                "same_labels": _number(whole.kappa[place]),
+            }
+            for place, candidate in enumerate(of.candidates)
+        ],
+        "chosen": found.choice.candidate,
+        "of_folds": list(found.of_folds),
+        "before": found.before.as_dict(),
+        "after": found.after.as_dict(),
+        "gain": found.gain.as_dict(),
+        "same_labels": found.same_labels,
+        "units": len(keys),
+        "groups": len(set(groups)),
+    }
+
+
+def _number(value: float) -> float | None:
+    return None if value != value else float(value)

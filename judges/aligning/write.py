@@ -1,0 +1,218 @@
+"""Aligning a judge: started, led from step to step, and its rules taken up by people."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import Any
+
+from django.db import transaction
+from django.db.models import DecimalField, Sum, Value
+from django.db.models.functions import Coalesce
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from annotate.batches.sample_choice import check_seed, new_seed
+from annotate.core.errors import Conflict, Invalid
+from annotate.core.texts import words_or_raise
+from annotate.core.trail import note
+from annotate.models import Criterion, User
+from judges.aligning.asking import corrections, found_rules, united_rules, wrong_units
+from judges.aligning.candidates import WHOLE, Parts, candidates_for
+from judges.aligning.distil import LONGEST_RULE
+from judges.aligning.outcome import outcome_of
+from judges.aligning.people import Unit, kept_units, units_on_dev
+from judges.kinds.llm.config import criterion_text
+from judges.kinds.llm.examples import example_samples
+from judges.lab.read import dimension_of
+from judges.models import (
+    Alignment,
+    AlignmentStep,
+    JudgeKind,
+    JudgeVersion,
+    Rule,
+    RuleState,
+    Run,
+    RunPurpose,
+    RunState,
+)
+from judges.reports.evidence import settled_on_dev
+from judges.runs.laying import draw_samples
+from judges.runs.write import RequestKey, run_started_by, start_run
+
+FOLDS = 4
+MOST_SAMPLES = 2_000
+# Below it the figures of an alignment say nothing, and its rules come from hardly anybody.
+FEWEST_GROUPS = 10
+
+
+def start_alignment(
+    *,
+    version: JudgeVersion,
+    criterion: Criterion,
+    samples: int = MOST_SAMPLES,
+    seed: int | None = None,
+    budget: Decimal | None = None,
+    actor: User | None = None,
+    key: RequestKey | None = None,
+) -> Alignment:
+    """Begins with asking the version about the units of dev that people settled. Nothing that comes of it changes a
+    judge. budget: of all its steps together.
+
+    Raises Invalid for a judge that is not asked in options by a prompt, and for a criterion that it does not answer;
+    Conflict when dev has too little.
+    """
+    seed = new_seed() if seed is None else seed
+    check_seed(seed)
+    with transaction.atomic():
+        if key is not None and (run := run_started_by(key, actor)) is not None:
+            return run.alignments.get()
+        units = _units(version, criterion, samples, seed)
+        dimension = dimension_of(criterion, version)
+        assert dimension is not None
+        of = Alignment.objects.create(
+            base=version,
+            criterion=criterion,
+            dimension=dimension,
+            seed=seed,
+            units=[[*unit.key, unit.group, unit.fold, unit.value, unit.level] for unit in units],
+            budget=budget,
+            created_by=actor,
+        )
+        judge = version.judge
+        note(
+            actor=actor, action="alignment.started", subject=judge.name, project=judge.project,
+            version=version.label, criterion=criterion.key, units=len(units), seed=seed,
+        )  # fmt: skip
+        _begin(of, AlignmentStep.START, actor, key)
+    return of
+
+
+def _units(version: JudgeVersion, criterion: Criterion, samples: int, seed: int) -> list[Unit]:
+    config, judge = version.config, version.judge
+    if judge.kind != JudgeKind.LLM or config["answer_with"] != "options":
+        raise Invalid("not_aligned", _("Only LLM judges that answer with a criterion’s options can be aligned."))
+    if criterion.project_id != judge.project_id or config["criterion"] != criterion.key:
+        raise Invalid("other_question", _("This judge doesn’t answer “%(name)s”.") % {"name": criterion.name})
+    settled = settled_on_dev(criterion)
+    names = draw_samples(criterion.project, settled, samples, seed=seed, purpose="align", versions=[version])
+    units = units_on_dev(criterion, sorted(set(names) - example_samples(config)), FOLDS, seed)
+    groups = len({unit.group for unit in units})
+    if groups < FEWEST_GROUPS:
+        said = _("Resolved dev samples from %(n)d groups; aligning needs %(fewest)d.")
+        raise Conflict("few_groups", said % {"n": groups, "fewest": FEWEST_GROUPS})
+    return units
+
+
+def _begin(of: Alignment, step: AlignmentStep, actor: User | None, key: RequestKey | None = None) -> None:
+    """Starts the run of a step; its budget is what the steps before left over."""
+    left = None if of.budget is None else of.budget - spent(of)
+    if left is not None and left <= 0:
+        # The run stops at its first request, and goes on when it is given more.
+        left = Decimal("0.000001")
+    of.step = step
+    of.save(update_fields=["step", "candidates"])
+    of.run = start_run(
+        version=of.base,
+        scope={"samples": sorted({name for name, *_rest in of.units})},
+        purpose=RunPurpose.ALIGN,
+        terms={"alignment": of.pk, "step": str(step)},
+        budget=left,
+        actor=actor,
+        key=key,
+    )
+    of.save(update_fields=["run"])
+
+
+def runs_of(of: Alignment) -> Any:
+    return Run.objects.filter(version=of.base_id, purpose=RunPurpose.ALIGN, terms__alignment=of.pk)
+
+
+def spent(of: Alignment) -> Decimal:
+    """Of all its steps, in the endpoint's currency, with what may have been paid for requests without a reply."""
+    zero = Value(Decimal(0), output_field=DecimalField())
+    found = runs_of(of).aggregate(cost=Coalesce(Sum("cost"), zero), at_most=Coalesce(Sum("at_most"), zero))
+    return Decimal(found["cost"] + found["at_most"])
+
+
+def advance_all() -> None:
+    """Leads on every alignment whose step is done. Sent by every worker each few seconds; whatever of it happens twice
+    happens once."""
+    waiting = Alignment.objects.exclude(step=AlignmentStep.DONE).filter(run__state=RunState.DONE)
+    for pk in list(waiting.values_list("pk", flat=True)):
+        advance(pk)
+
+
+def advance(pk: int) -> None:
+    with transaction.atomic():
+        of = (
+            Alignment.objects.select_for_update(of=("self",))
+            .select_related("base__judge__project", "base__endpoint", "criterion__project", "run", "created_by")
+            .get(pk=pk)
+        )
+        if of.step == AlignmentStep.DONE or of.run is None or of.run.state != RunState.DONE:
+            return
+        if of.step == AlignmentStep.START and corrections(of):
+            _begin(of, AlignmentStep.RULES, of.created_by)
+        elif of.step == AlignmentStep.RULES and any(found_rules(of).values()):
+            _begin(of, AlignmentStep.UNITE, of.created_by)
+        elif of.step != AlignmentStep.CANDIDATES:
+            _fix_candidates(of)
+            _begin(of, AlignmentStep.CANDIDATES, of.created_by)
+        else:
+            of.result = outcome_of(of)
+            of.step = AlignmentStep.DONE
+            of.save(update_fields=["step", "result"])
+
+
+def _fix_candidates(of: Alignment) -> None:
+    """From what came of the steps before; rules are proposed to people now."""
+    united = united_rules(of)
+    rules = {part: [one["text"] for one in found] for part, found in united.items()}
+    text = criterion_text(of.criterion)
+    parts = Parts(of.base.config, text, kept_units(of), wrong_units(of).keys(), rules)
+    folds = sorted({fold for _name, _unit, _group, fold, *_rest in of.units})
+    of.candidates = [
+        {
+            "name": candidate.name,
+            "parts": {str(part): parts.fixed(candidate, part) for part in (WHOLE, *folds)} if place else {},
+        }
+        for place, candidate in enumerate(candidates_for(of.base.config, text, has_rules=bool(rules.get(WHOLE))))
+    ]
+    group_of = {(name, unit): group for name, unit, group, *_rest in of.units}
+    Rule.objects.bulk_create(
+        Rule(
+            alignment=of,
+            proposed=one["text"],
+            text=one["text"],
+            sources=one["sources"],
+            groups=len({group_of[name, unit] for name, unit in one["sources"]}),
+        )
+        for one in united.get(WHOLE, ())
+    )
+
+
+def decide_rule(*, rule: Rule, state: str, text: str | None = None, actor: User) -> Rule:
+    """Accepts or drops a proposed rule, in the model's words or in others. Raises Invalid."""
+    if state not in RuleState.values:
+        raise Invalid("bad_state", _("state: must be one of %(states)s.") % {"states": ", ".join(RuleState.values)})
+    if text is not None:
+        said = _("A rule must be text of 1 to %(longest)d characters.") % {"longest": LONGEST_RULE}
+        text = words_or_raise(text, Invalid("bad_rule", said, field="text"))
+        if len(text) > LONGEST_RULE:
+            raise Invalid("bad_rule", said, field="text")
+    with transaction.atomic():
+        rule = (
+            Rule.objects.select_for_update(of=("self",))
+            .select_related("alignment__base__judge__project")
+            .get(pk=rule.pk)
+        )
+        rule.state = state
+        rule.text = rule.text if text is None else " ".join(text.split())
+        rule.decided_by, rule.decided_at = actor, timezone.now()
+        rule.save()
+        judge = rule.alignment.base.judge
+        note(
+            actor=actor, action="alignment.rule_decided", subject=judge.name, project=judge.project,
+            rule=rule.pk, state=state, edited=rule.text != rule.proposed,
+        )  # fmt: skip
+    return rule
