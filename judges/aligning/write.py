@@ -6,8 +6,6 @@ from decimal import Decimal
 from typing import Any
 
 from django.db import transaction
-from django.db.models import DecimalField, Sum, Value
-from django.db.models.functions import Coalesce
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
@@ -37,7 +35,7 @@ from judges.models import (
 )
 from judges.reports.evidence import settled_on_dev
 from judges.runs.laying import draw_samples
-from judges.runs.write import RequestKey, run_started_by, start_run
+from judges.runs.write import RequestKey, cancel_run, pause_run, resume_run, run_started_by, start_run
 
 FOLDS = 4
 MOST_SAMPLES = 2_000
@@ -129,9 +127,8 @@ def runs_of(of: Alignment) -> Any:
 
 def spent(of: Alignment) -> Decimal:
     """Of all its steps, in the endpoint's currency, with what may have been paid for requests without a reply."""
-    zero = Value(Decimal(0), output_field=DecimalField())
-    found = runs_of(of).aggregate(cost=Coalesce(Sum("cost"), zero), at_most=Coalesce(Sum("at_most"), zero))
-    return Decimal(found["cost"] + found["at_most"])
+    costs = runs_of(of).values_list("cost", "at_most")
+    return sum((cost + at_most for cost, at_most in costs), Decimal(0))
 
 
 def advance_all() -> None:
@@ -189,6 +186,40 @@ def _fix_candidates(of: Alignment) -> None:
         )
         for one in united.get(WHOLE, ())
     )
+
+
+def pause_alignment(*, of: Alignment, actor: User | None = None) -> Alignment:
+    """Nothing new goes out; what is under way still comes in."""
+    pause_run(run=_run_of(of), actor=actor)
+    return of
+
+
+def resume_alignment(*, of: Alignment, budget: Decimal | None = None, actor: User | None = None) -> Alignment:
+    """One that was paused, or stopped by itself, goes on. budget: of all its steps together, in place of the one that
+    it had; None leaves it as it is."""
+    with transaction.atomic():
+        run = _run_of(of)
+        left = None
+        if budget is not None:
+            of.budget = budget
+            of.save(update_fields=["budget"])
+            left = budget - (spent(of) - run.cost - run.at_most)
+            if left <= 0:
+                raise Conflict("budget", _("The budget of this alignment is spent. Increase it to resume."))
+        resume_run(run=run, budget=left, actor=actor)
+    return of
+
+
+def cancel_alignment(*, of: Alignment, actor: User | None = None) -> Alignment:
+    """What waits is never asked, and no further step begins; what came stays."""
+    cancel_run(run=_run_of(of), actor=actor)
+    return of
+
+
+def _run_of(of: Alignment) -> Run:
+    if of.run is None or of.step == AlignmentStep.DONE:
+        raise Conflict("alignment_done", _("This alignment is done."))
+    return of.run
 
 
 def decide_rule(*, rule: Rule, state: str, text: str | None = None, actor: User) -> Rule:

@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 import random
+import re
+from decimal import Decimal
+from itertools import cycle
 from typing import Any
 
 import pytest
 
+from annotate.core.errors import Conflict, Invalid
 from annotate.labels.consensus import settle_imported
-from judges.aligning.write import advance, start_alignment
+from annotate.models import Label, Sample
+from judges.aligning.asking import config_of, found_rules, united_rules
+from judges.aligning.candidates import WHOLE
+from judges.aligning.write import advance, resume_alignment, spent, start_alignment
 from judges.models import Alignment, AlignmentStep, Score
 from judges.reports.evidence import settled_on_dev
 from tests.annotate.factories import World, make_world
@@ -16,8 +23,9 @@ from tests.judges.aligning.planted import RULES, PlantedModel, claims
 from tests.judges.building import add_labels, add_samples
 from tests.judges.runs.building import endpoint_at, llm_judge, worked
 from tests.openai_server import OpenAIServer
+from tests.openai_server.messages import chat
 
-SAMPLES = 160
+SAMPLES = 120
 
 
 @pytest.fixture
@@ -29,7 +37,8 @@ def world(transactional_db: None, openai_server: OpenAIServer) -> World:
 
 
 def planted(world: World, count: int, seed: int = 3) -> None:
-    """One claim in each sample, which two people label by all four rules; half of the samples become dev."""
+    """One claim in each sample, two samples in a group; two people label it by all four rules. Half of the groups
+    become dev."""
     made = claims(count, random.Random(seed))
     names = [f"s{number:04}" for number in range(count)]
     samples: dict[str, Any] = add_samples(world.project, names)
@@ -37,7 +46,8 @@ def planted(world: World, count: int, seed: int = 3) -> None:
         samples[name].claims = [{"text": claim.text}]
         samples[name].contexts = [{"text": f"Of visit {name}."}]
         samples[name].question, samples[name].answer = "When?", claim.text
-    type(samples[names[0]]).objects.bulk_update(samples.values(), ["claims", "contexts", "question", "answer"])
+        samples[name].group_key = f"g{int(name[1:]) // 2}"
+    Sample.objects.bulk_update(samples.values(), ["claims", "contexts", "question", "answer", "group_key"])
     (support,) = world.criteria("support")
     rows = [(name, "claim:0", claim.people_say()) for name, claim in zip(names, made, strict=True)]
     add_labels(support, samples, [(*key, rater, value) for *key, value in rows for rater in "xy"])
@@ -72,3 +82,111 @@ def test_from_a_judge_without_the_rules_to_one_with_them(world: World, openai_se
     assert result["candidates"][result["chosen"]]["name"].startswith("rules")
     assert {one for rule in of.rules.all() for one in RULES if f"a {one}" in rule.text} == set(RULES)
     assert Score.objects.count() == 0, "no score comes of it"
+    for rule in of.rules.all():
+        assert rule.groups >= 2
+        assert len(rule.sources) >= rule.groups
+
+
+def test_no_prompt_knows_the_labels_that_it_is_measured_by(world: World, openai_server: OpenAIServer) -> None:
+    (support,) = world.criteria("support")
+    dev = set(settled_on_dev(support))
+    for sample in world.project.samples.all():
+        # Words of each sample's own, in all that a prompt might show of it.
+        sample.question = f"When, zq{sample.external_id}?"
+        sample.contexts = [{"text": f"Of visit zc{sample.external_id}."}]
+        sample.save()
+    for label in Label.objects.filter(rater__name="x").select_related("sample"):
+        label.comment = f"because zl{label.sample.external_id}"
+        label.save(update_fields=["comment"])
+    model = PlantedModel(seed=2)
+    openai_server.answers(model)
+    of = aligned(start_alignment(version=llm_judge(world), criterion=support, seed=5))
+    seen = {mark for prompt in model.prompts for mark in re.findall(r"z[qcl](s\d{4})", prompt)}
+    assert seen == dev
+    assert any("because zl" in prompt for prompt in model.prompts), "people's reasons are shown"
+    group_of = {name: group for name, _unit, group, *_rest in of.units}
+    fold_of = {group: fold for _name, _unit, group, fold, *_rest in of.units}
+    sources = {tuple(source): rule for rule, source in _found(of)}
+    for place, candidate in enumerate(of.candidates[1:], start=1):
+        for part in set(fold_of.values()):
+            config = config_of(of, place, part)
+            shown = {group_of[one["sample"]] for one in config["examples"]["drawn"]}
+            assert part not in {fold_of[group] for group in shown}, candidate["name"]
+            made = candidate["parts"][str(part)]
+            assert bool(made["examples"]) == bool(shown)
+    for number, united in united_rules(of).items():
+        for rule in united:
+            for source in rule["sources"]:
+                assert tuple(source) in sources
+                assert number == WHOLE or fold_of[group_of[source[0]]] != number
+    # As it was asked: of a unit, with the prompt of its fold, no other sample of its group is shown.
+    inner = [config_of(of, place, fold) for place in range(1, len(of.candidates)) for fold in set(fold_of.values())]
+    assert all(not config["rules"] or config["prompt"].count("{{rules}}") == 1 for config in inner if "rules" in config)
+
+
+def _found(of: Alignment) -> list[tuple[str, tuple[str, str]]]:
+    return [(one.text, (one.sample, one.unit)) for found in found_rules(of).values() for one in found]
+
+
+def test_a_rule_that_quotes_a_sample_goes_nowhere(world: World, openai_server: OpenAIServer) -> None:
+    (support,) = world.criteria("support")
+    closed = world.project.samples.exclude(external_id__in=settled_on_dev(support)).first()
+    assert closed is not None
+    closed.contexts = [{"text": "The pharmacy in the old mill opens at nine on every second Monday of the month."}]
+    closed.save()
+    quoting = "The pharmacy in the old mill opens at nine on every second day."
+    model = PlantedModel(seed=3)
+    openai_server.answers(lambda request: {"rule": quoting} if '{"rule": …}' in request.prompt else model(request))
+    of = aligned(start_alignment(version=llm_judge(world), criterion=support, seed=5))
+    assert not any(quoting in prompt for prompt in model.prompts)
+    assert of.rules.count() == 0
+    assert not any(one["name"].startswith("rules") for one in of.result["candidates"])
+
+
+def test_a_model_that_finds_nothing(world: World, openai_server: OpenAIServer) -> None:
+    model = PlantedModel(seed=3)
+    replies = cycle(["", "{}", {"rule": "x" * 301}, {"rule": 7}, {"rule": ""}, chat("", refusal="No."), "No rule."])
+    openai_server.answers(lambda request: next(replies) if '{"rule": …}' in request.prompt else model(request))
+    (support,) = world.criteria("support")
+    of = aligned(start_alignment(version=llm_judge(world), criterion=support, seed=5))
+    names = [one["name"] for one in of.result["candidates"]]
+    assert names[0] == "start"
+    assert not any("rules" in name for name in names)
+    assert of.base.judge.versions.count() == 1, "no worse judge comes into use"
+
+
+def test_a_budget_that_ends_in_the_middle(world: World, openai_server: OpenAIServer) -> None:
+    openai_server.answers(PlantedModel(seed=1))
+    (support,) = world.criteria("support")
+    of = start_alignment(version=llm_judge(world), criterion=support, seed=5, budget=Decimal("0.003"))
+    for _ in range(5):
+        assert of.run is not None
+        run = worked(of.run)
+        advance(of.pk)
+        of.refresh_from_db()
+        if run.state != "done":
+            break
+    assert (run.state, run.stop_code) == ("stopped", "budget")
+    assert spent(of) <= Decimal("0.0033")
+    came = len(openai_server.requests)
+    with pytest.raises(Conflict):
+        resume_alignment(of=of, budget=Decimal("0.001"))
+    resume_alignment(of=of, budget=Decimal(1))
+    of = aligned(of)
+    assert of.result["gain"]["low"] is not None
+    asked = [request.body for request in openai_server.requests]
+    assert len(asked) > came
+    assert len(set(asked)) == len(asked), "no question twice"
+
+
+def test_what_can_not_be_aligned(world: World, openai_server: OpenAIServer) -> None:
+    support, grade = world.criteria("support", "grade")
+    number = llm_judge(world, "number", answer_with="number")
+    with pytest.raises(Invalid, match="answer with a criterion"):
+        start_alignment(version=number, criterion=support)
+    version = llm_judge(world)
+    with pytest.raises(Invalid, match="doesn’t answer"):
+        start_alignment(version=version, criterion=grade)
+    with pytest.raises(Conflict, match="aligning needs 10"):
+        start_alignment(version=version, criterion=support, samples=9)
+    assert Alignment.objects.count() == 0
