@@ -33,7 +33,8 @@ from judges.runs.purposes import Scoring, asked_units
 INNER, SAME_LABELS = 0, 1
 # Corrections that a model is asked about, at most; those of most groups are known by then.
 MOST_CORRECTIONS = 200
-_RULE_TOKENS = 400
+# About what the quoted task and the words about rules take.
+RULE_TOKENS = 400
 _OF_RULES = (AlignmentStep.RULES, AlignmentStep.UNITE)
 
 
@@ -85,7 +86,7 @@ class Aligning(Scoring):
     def size(self, sample: Sample) -> Size:
         size = super().size(sample)
         if self._step in _OF_RULES:
-            return Size(requests=1, tokens_in=size.tokens_in + _RULE_TOKENS, tokens_out=_RULE_TOKENS // 4)
+            return Size(requests=1, tokens_in=size.tokens_in + RULE_TOKENS, tokens_out=RULE_TOKENS // 4)
         return size
 
     def open(self) -> AbstractContextManager[OneByOne]:
@@ -168,16 +169,17 @@ class _Uniting:
         return Outcome([], [reply], found={"rules": rules})
 
 
-def config_of(of: Alignment, place: int, part: int) -> dict[str, Any]:
-    """The configuration of a candidate in a part, as it was fixed when the candidates were made."""
+def config_of(of: Alignment, place: int, part: int, *, rules: Sequence[str] | None = None) -> dict[str, Any]:
+    """The configuration of a candidate in a part, as it was fixed when the candidates were made. rules: in place of the
+    part's."""
     config = dict(of.base.config)
     if not place:
         return config
     made = of.candidates[place]["parts"][str(part)]
     if made["guideline"]:
         config = with_guideline(config, made["guideline"])
-    if made["rules"]:
-        config = with_rules(config, made["rules"])
+    if texts := made["rules"] if rules is None else rules:
+        config = with_rules(config, texts)
     if made["examples"]:
         config = with_examples(config, _examples(of, made["examples"]), made["nearest"])
     return config

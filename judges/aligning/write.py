@@ -13,15 +13,28 @@ from annotate.batches.sample_choice import check_seed, new_seed
 from annotate.core.errors import Conflict, Invalid
 from annotate.core.texts import words_or_raise
 from annotate.core.trail import note
+from annotate.core.units import unit_text
 from annotate.models import Criterion, User
-from judges.aligning.asking import corrections, found_rules, united_rules, wrong_units
-from judges.aligning.candidates import WHOLE, Parts, candidates_for
+from judges.aligning.asking import (
+    MOST_CORRECTIONS,
+    RULE_TOKENS,
+    config_of,
+    corrections,
+    found_rules,
+    united_rules,
+    wrong_units,
+)
+from judges.aligning.candidates import FIXED, WHOLE, Parts, candidates_for
 from judges.aligning.distil import LONGEST_RULE
 from judges.aligning.outcome import outcome_of
 from judges.aligning.people import Unit, kept_units, units_on_dev
+from judges.kinds.base import Size
 from judges.kinds.llm.config import criterion_text
 from judges.kinds.llm.examples import example_samples
+from judges.kinds.llm.judging import tokens_of
+from judges.kinds.registry import kind_named
 from judges.lab.read import dimension_of
+from judges.lab.write import start_trial
 from judges.models import (
     Alignment,
     AlignmentStep,
@@ -32,10 +45,20 @@ from judges.models import (
     Run,
     RunPurpose,
     RunState,
+    Trial,
 )
 from judges.reports.evidence import settled_on_dev
 from judges.runs.laying import draw_samples
-from judges.runs.write import RequestKey, cancel_run, pause_run, resume_run, run_started_by, start_run
+from judges.runs.write import (
+    RequestKey,
+    RunEstimate,
+    cancel_run,
+    pause_run,
+    priced,
+    resume_run,
+    run_started_by,
+    start_run,
+)
 
 FOLDS = 4
 MOST_SAMPLES = 2_000
@@ -83,6 +106,34 @@ def start_alignment(
         )  # fmt: skip
         _begin(of, AlignmentStep.START, actor, key)
     return of
+
+
+def estimate_alignment(
+    *, version: JudgeVersion, criterion: Criterion, samples: int = MOST_SAMPLES, seed: int = 0
+) -> RunEstimate:
+    """At most what it takes, with every step: the judge wrong in as many units as a model is asked about, each
+    candidate asked with what was made without the unit's fold, and with what was made of all. Nothing is stored.
+    Refused as `start_alignment`."""
+    check_seed(seed)
+    with transaction.atomic():
+        units = _units(version, criterion, samples, seed)
+        transaction.set_rollback(True)
+    kind = kind_named(version.judge.kind)
+    sizes = [kind.size(version.config, unit.sample) for unit in units]
+    each_in, each_out = (sum(getattr(size, name) for size in sizes) for name in ("tokens_in", "tokens_out"))
+    text = criterion_text(criterion)
+    candidates = candidates_for(version.config, text, has_rules=True)[1:]
+    corrections, parts = min(MOST_CORRECTIONS, len(units)), len({unit.fold for unit in units}) + 1
+    texts = sum(tokens_of(unit_text(unit.sample, unit.unit)) for unit in units) // len(units)
+    # Beside the unit itself: rules, and examples of about the unit's length.
+    more = sum(RULE_TOKENS * one.rules + FIXED * texts * bool(one.examples) for one in candidates) * len(units)
+    asks = len(units) + corrections + parts + 2 * len(candidates) * len(units)
+    size = Size(
+        requests=asks,
+        tokens_in=each_in * (1 + 2 * len(candidates)) + 2 * more + (corrections + parts * corrections) * RULE_TOKENS,
+        tokens_out=each_out * (1 + 2 * len(candidates)) + (corrections + parts) * RULE_TOKENS,
+    )
+    return priced(version, asks, size, samples=len({unit.sample.pk for unit in units}), is_estimated=True)
 
 
 def _units(version: JudgeVersion, criterion: Criterion, samples: int, seed: int) -> list[Unit]:
@@ -220,6 +271,37 @@ def _run_of(of: Alignment) -> Run:
     if of.run is None or of.step == AlignmentStep.DONE:
         raise Conflict("alignment_done", _("This alignment is done."))
     return of.run
+
+
+def try_candidate(
+    *, of: Alignment, name: str = "", samples: int, budget: Decimal | None = None, actor: User | None = None
+) -> Trial:
+    """Makes a version on trial of a candidate, as it was made from all labels, with the rules as people left them.
+
+    name: of the candidate; "": the one that was chosen. samples, budget: of the trial (judges.lab).
+
+    Raises Conflict before it is done, and where the judge as it is was chosen; Invalid for another name.
+    """
+    if of.result is None:
+        raise Conflict("alignment_open", _("This alignment is not done yet."))
+    names = [one["name"] for one in of.candidates]
+    if name and name not in names:
+        raise Invalid("unknown_candidate", _("Candidates: %(names)s.") % {"names": ", ".join(names)}, field="candidate")
+    place = names.index(name) if name else of.result["chosen"]
+    if not place:
+        raise Conflict("nothing_changed", _("The current judge was chosen: there is nothing to try."))
+    has_rules = bool(of.candidates[place]["parts"][str(WHOLE)]["rules"])
+    rules = [rule.text for rule in of.rules.exclude(state=RuleState.DROPPED)] if has_rules else None
+    config = config_of(of, place, WHOLE, rules=rules)
+    return start_trial(
+        judge=of.base.judge,
+        config=config,
+        criterion=of.criterion,
+        endpoint=None if of.base.endpoint is None else of.base.endpoint.name,
+        samples=samples,
+        budget=budget,
+        actor=actor,
+    )
 
 
 def decide_rule(*, rule: Rule, state: str, text: str | None = None, actor: User) -> Rule:

@@ -18,6 +18,7 @@ from django.utils.translation import gettext as _
 from annotate.core.errors import Conflict, Invalid, key_reused
 from annotate.core.trail import note
 from annotate.models import Sample, User
+from judges.kinds.base import Size
 from judges.kinds.registry import kind_named
 from judges.models import (
     WITHOUT_SCORES,
@@ -90,25 +91,39 @@ def estimate_run(
     unfit = []
     if asked.brings_scores:
         unfit = [one for one in samples.values() if not asked_units(version, one)]
-    asks = _scaled_up(len(wanted), samples, count)
-    requests = _scaled_up(sum(size.requests for size in sizes), samples, count)
-    tokens_in = _scaled_up(sum(size.tokens_in for size in sizes), samples, count)
-    tokens_out = _scaled_up(sum(size.tokens_out for size in sizes), samples, count)
-    endpoint = version.endpoint
-    cost = None
-    if endpoint is not None and endpoint.price_in is not None and endpoint.price_out is not None:
-        cost = (endpoint.price_in * tokens_in + endpoint.price_out * tokens_out) / _MILLION
-    return RunEstimate(
-        asks=asks,
-        requests=requests,
-        tokens_in=tokens_in,
-        tokens_out=tokens_out,
-        cost=cost,
-        currency=None if endpoint is None else endpoint.currency,
-        seconds=_seconds(version, asks, requests),
+    return priced(
+        version,
+        _scaled_up(len(wanted), samples, count),
+        Size(
+            requests=_scaled_up(sum(size.requests for size in sizes), samples, count),
+            tokens_in=_scaled_up(sum(size.tokens_in for size in sizes), samples, count),
+            tokens_out=_scaled_up(sum(size.tokens_out for size in sizes), samples, count),
+        ),
         samples=count,
         unfit=_scaled_up(len(unfit), samples, count),
         is_estimated=len(samples) < count,
+    )
+
+
+def priced(
+    version: JudgeVersion, asks: int, size: Size, *, samples: int, unfit: int = 0, is_estimated: bool
+) -> RunEstimate:
+    """size: of all of it together."""
+    endpoint = version.endpoint
+    cost = None
+    if endpoint is not None and endpoint.price_in is not None and endpoint.price_out is not None:
+        cost = (endpoint.price_in * size.tokens_in + endpoint.price_out * size.tokens_out) / _MILLION
+    return RunEstimate(
+        asks=asks,
+        requests=size.requests,
+        tokens_in=size.tokens_in,
+        tokens_out=size.tokens_out,
+        cost=cost,
+        currency=None if endpoint is None else endpoint.currency,
+        seconds=_seconds(version, asks, size.requests),
+        samples=samples,
+        unfit=unfit,
+        is_estimated=is_estimated,
     )
 
 

@@ -9,14 +9,15 @@ from itertools import cycle
 from typing import Any
 
 import pytest
+from django.core.management import CommandError, call_command
 
 from annotate.core.errors import Conflict, Invalid
 from annotate.labels.consensus import settle_imported
 from annotate.models import Label, Sample
 from judges.aligning.asking import config_of, found_rules, united_rules
 from judges.aligning.candidates import WHOLE
-from judges.aligning.write import advance, resume_alignment, spent, start_alignment
-from judges.models import Alignment, AlignmentStep, Score
+from judges.aligning.write import advance, decide_rule, resume_alignment, spent, start_alignment
+from judges.models import Alignment, AlignmentStep, Rule, Score
 from judges.reports.evidence import settled_on_dev
 from tests.annotate.factories import World, make_world
 from tests.judges.aligning.planted import RULES, PlantedModel, claims
@@ -190,3 +191,46 @@ def test_what_can_not_be_aligned(world: World, openai_server: OpenAIServer) -> N
     with pytest.raises(Conflict, match="aligning needs 10"):
         start_alignment(version=version, criterion=support, samples=9)
     assert Alignment.objects.count() == 0
+
+
+def test_by_command(world: World, openai_server: OpenAIServer, capsys: pytest.CaptureFixture[str]) -> None:
+    openai_server.answers(PlantedModel(seed=1))
+    version = llm_judge(world)
+    call_command("align_judge", "desk", "by prompt", "--estimate")
+    said = re.search(r"At most ([\d,]+) requests about 60 samples; cost: ([\d.]+) USD", capsys.readouterr().out)
+    assert said
+    of_judge = world.project.judges.get(name="by prompt")
+    with pytest.MonkeyPatch.context() as patch:
+        # Nobody else works here.
+        patch.setattr("judges.management.runs._PATIENCE_SECONDS", -1)
+        call_command("align_judge", "desk", "by prompt", "--seed", "5", "--budget", "1")
+    out = capsys.readouterr().out
+    assert "Improvement shown on dev." in out
+    assert "A claim that names a date is not supported. (from" in out
+    of = Alignment.objects.get()
+    requests, cost = int(said[1].replace(",", "")), Decimal(said[2])
+    assert len(openai_server.requests) <= requests
+    assert spent(of) <= cost + 1
+    rule = of.rules.first()
+    assert rule is not None
+    decide_rule(rule=rule, state="dropped", actor=world.alice)
+    others = of.rules.exclude(pk=rule.pk)
+    decide_rule(rule=others[0], state="accepted", text=" No claim that\nnames a price. ", actor=world.alice)
+    call_command("align_judge", "desk", "by prompt", "--try", str(of.pk), "--samples", "10")
+    assert "is on trial on 10 samples" in capsys.readouterr().out
+    tried = of_judge.versions.latest("number")
+    assert (tried.state, tried.based_on) == ("trial", version)
+    assert tried.config["rules"] == [one.text for one in of.rules.exclude(state="dropped")]
+    assert "No claim that names a price." in tried.config["rules"]
+    with pytest.raises(CommandError, match="has no alignment"):
+        call_command("align_judge", "desk", "by prompt", "--try", "999999")
+
+
+def test_a_rule_is_decided_in_words(world: World) -> None:
+    support = world.criteria("support")[0]
+    of = Alignment.objects.create(base=llm_judge(world), criterion=support, dimension="support", seed=1, units=[])
+    rule = Rule.objects.create(alignment=of, proposed="So.", text="So.", sources=[], groups=2)
+    for given in ({"state": "kept"}, {"state": "accepted", "text": " "}, {"state": "accepted", "text": "x" * 301}):
+        with pytest.raises(Invalid):
+            decide_rule(rule=rule, actor=world.alice, **given)
+    assert decide_rule(rule=rule, state="accepted", text="So  it\nis.", actor=world.alice).text == "So it is."
