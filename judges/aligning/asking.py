@@ -17,15 +17,13 @@ from annotate.core.scales import Value
 from annotate.models import Project, Sample
 from annotate.samples.read import samples_named
 from annotate.verdicts.ratings_read import UnitKey
-from judges.aligning.candidates import WHOLE, with_examples, with_guideline, with_rules
+from judges.aligning.candidates import WHOLE, with_fixed
 from judges.aligning.distil import Correction, Found, Quotes, read_rule, read_united, rule_request, unite_request
 from judges.aligning.people import Levels, for_value, reasons_on_dev
 from judges.core.split import drawn
 from judges.endpoints.calls import CallFailed, Model
 from judges.kinds.base import Item, NoScore, OneByOne, Outcome, Scored, Size
-from judges.kinds.llm.examples import example_of
 from judges.kinds.llm.judging import Judging
-from judges.kinds.llm.prompt import sample_names
 from judges.models import Alignment, AlignmentStep, Ask, AskState, Run, RunPurpose, ScoreStatus
 from judges.runs.purposes import Scoring, asked_units
 
@@ -172,30 +170,12 @@ class _Uniting:
 def config_of(of: Alignment, place: int, part: int, *, rules: Sequence[str] | None = None) -> dict[str, Any]:
     """The configuration of a candidate in a part, as it was fixed when the candidates were made. rules: in place of the
     part's."""
-    config = dict(of.base.config)
     if not place:
-        return config
+        return dict(of.base.config)
     made = of.candidates[place]["parts"][str(part)]
-    if made["guideline"]:
-        config = with_guideline(config, made["guideline"])
-    if texts := made["rules"] if rules is None else rules:
-        config = with_rules(config, texts)
-    if made["examples"]:
-        config = with_examples(config, _examples(of, made["examples"]), made["nearest"])
-    return config
-
-
-def _examples(of: Alignment, fixed: Sequence[Sequence[Any]]) -> list[dict[str, Any]]:
-    """fixed: [sample's own id, unit, value, reason] of each. Those of which a text is gone are left out."""
-    shown = sample_names(of.base.config["prompt"])
-    names = {name for name, *_rest in fixed}
+    names = {name for name, *_rest in made["examples"]}
     samples = {sample.external_id: sample for sample in samples_named(of.base.judge.project, names)}
-    found = []
-    for name, unit, value, reason in fixed:
-        example = example_of(samples[name], unit, value, shown) if name in samples else None
-        if example is not None:
-            found.append({**example, **({"reason": reason} if reason else {})})
-    return found
+    return with_fixed(of.base.config, made if rules is None else {**made, "rules": list(rules)}, samples)
 
 
 def answers_of(of: Alignment) -> dict[int, dict[UnitKey, tuple[Value | None, str]]]:

@@ -11,10 +11,11 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from annotate.models import Sample
 from judges.aligning.examples import Way, examples_of
 from judges.aligning.people import Unit
 from judges.kinds.base import Config
-from judges.kinds.llm.examples import MOST_DRAWN
+from judges.kinds.llm.examples import MOST_DRAWN, example_of
 from judges.kinds.llm.prompt import CRITERION, EXAMPLES, OPTIONS, RULES, names_between, sample_names
 
 WHOLE = -1
@@ -95,6 +96,22 @@ class Parts:
             count = MOST_DRAWN if ways == "nearest" else FIXED
             self._examples[part, ways] = examples_of(self._config, units, self._wrong, count, way)
         return self._examples[part, ways]
+
+
+def with_fixed(base: Config, made: Mapping[str, Any], samples: Mapping[str, Sample]) -> dict[str, Any]:
+    """The configuration that it starts from with what `Parts.fixed` says. samples: of its examples, by their own ids;
+    those of which a text is gone are left out."""
+    config, shown = dict(base), sample_names(base["prompt"])
+    if made["guideline"]:
+        config = with_guideline(config, made["guideline"])
+    if made["rules"]:
+        config = with_rules(config, made["rules"])
+    drawn = []
+    for name, unit, value, reason in made["examples"]:
+        example = example_of(samples[name], unit, value, shown) if name in samples else None
+        if example is not None:
+            drawn.append({**example, **({"reason": reason} if reason else {})})
+    return with_examples(config, drawn, made["nearest"]) if drawn else config
 
 
 def with_guideline(config: Mapping[str, Any], criterion_text: str) -> dict[str, Any]:
