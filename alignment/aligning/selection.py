@@ -96,9 +96,9 @@ def select(
 
     The folds' gains hang together, as what is lucky on one is chosen for the others: an interval that takes the
     procedure's answers as given is too narrow (with candidates that are no better than the start up to 6 % of 95 %
-    intervals lie above 0, not 2.5). So that of ``gain`` is as many standard errors wide as the gain of the same procedure is
-    from 0, in 95 % of draws, where no candidate differs from the start but by chance: groups' jackknife influences
-    times random signs, chosen from and measured fold by fold. The other intervals are the jackknife's.
+    intervals lie above 0, not 2.5). So that of ``gain`` is as many standard errors wide as the gain of the same
+    procedure is from 0, in 95 % of draws, where no candidate differs from the start but by chance: groups' jackknife
+    influences times random signs, chosen from and measured fold by fold. The other intervals are the jackknife's.
 
     ValueError: fewer than two folds, a cluster in two of them, and as ``choose``.
 
