@@ -182,6 +182,10 @@ NOTED = {
         "started a trial on %(criterion)s: version %(version)s of %(subject)s against version "
         "%(base)s, %(samples)s dev samples."
     ),
+    "alignment.started": gettext_noop(
+        "started to align version %(version)s of %(subject)s with labels on %(criterion)s: %(units)s dev units."
+    ),
+    "alignment.rule_decided": gettext_noop("decided rule %(rule)s of an alignment of %(subject)s: %(state)s."),
     "test.looked": gettext_noop("evaluated %(judge)s on the test set of %(subject)s: test evaluation %(number)s."),
     "certificate.issued": gettext_noop("certified %(judge)s for %(criterion)s: certificate %(subject)s."),
     "certificate.ended": gettext_noop(
@@ -208,6 +212,7 @@ KIND_LABELS = {
     CLAIMS: gettext_lazy("Claims edited"),
     "verdicts": gettext_lazy("Verdicts in bulk"),
     "adjudication": gettext_lazy("Annotator names"),
+    "alignment": gettext_lazy("Alignments"),
     "batch": gettext_lazy("Batches"),
     "certificate": gettext_lazy("Certificates"),
     "criterion": gettext_lazy("Criteria"),

@@ -41,6 +41,7 @@ WITHOUT = """
 """
 # What no row of the world has:
 WITHOUT += """
+    Alignment.candidates Alignment.result Alignment.units Rule.proposed Rule.sources Rule.text
     AuditSchedule.conditions ClaimEdit.change ClaimEdit.claims ComposedSample.documents DeclaredDraw.column
     DiagnosisMapping.questions Job.error_message Label.cant_tell Label.evidence LabelEvent.evidence
     QuestionRevision.relevant Relevance.document_id RelevanceDecision.document_id Sample.answer_b

@@ -118,7 +118,10 @@ def test_they_are_listed_stretch_by_stretch(world: World, write: Write, monkeypa
 
 
 def test_a_stretch_looks_samples_up_by_their_question(world: World) -> None:
-    given(world, ("v1", "Which port?"), ("v2", "Which port?"))
+    # Of few samples any index will do.
+    given(world, *[("v1", f"Which port, {number}?") for number in range(200)], ("v2", "Which port, 3?"))
+    with connection.cursor() as cursor:
+        cursor.execute("ANALYZE annotate_sample")
     with CaptureQueriesContext(connection) as asked:
         Proposals(world.project).after(None, 10)
     with connection.cursor() as cursor:
