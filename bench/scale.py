@@ -19,7 +19,7 @@ from collections import defaultdict
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
-from urllib.parse import parse_qsl, urlsplit
+from urllib.parse import parse_qsl, quote_plus, urlsplit
 
 from bench.scale_data import SLUG
 from bench.stage import heading, median, own_services, percentile, session_of, web
@@ -136,8 +136,8 @@ def queries_of(project: Any) -> dict[str, list[str]]:
 def addresses(project: Any, only: str) -> list[str]:
     """What no link leads to: searches, and each list far from its beginning."""
     samples, middle = f"/p/{SLUG}/samples/", project.samples.count() // 2
-    found = [f"{samples}?q={words}" for words in ("claimjud", "no such words", "sample-77777", "退货")]
-    found += [f"/p/{SLUG}/units/?q={words}" for words in ("claimjud", "no such words", "sample-77777")]
+    found = [f"{samples}?q={quote_plus(words)}" for words in ("claimjud", "no such words", "sample-77777", "退货")]
+    found += [f"/p/{SLUG}/units/?q={quote_plus(words)}" for words in ("claimjud", "no such words", "sample-77777")]
     at = project.samples.order_by("pk")[middle].pk
     found += [f"/p/{SLUG}/{name}/?{side}={at}" for name in ("samples", "units") for side in ("after", "before")]
     found += [f"{samples}?sort={sort}&after={at}" for sort in ("id", "-pipeline", "-added")]
