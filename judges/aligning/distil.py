@@ -157,10 +157,6 @@ class United:
     text: str
     sources: Sequence[Found]
 
-    @property
-    def groups(self) -> int:
-        return len({one.group for one in self.sources})
-
 
 MOST_RULES = 8
 _UNITE = f"""\
