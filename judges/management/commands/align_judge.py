@@ -13,6 +13,7 @@ from judges.aligning.write import (
     MOST_SAMPLES,
     advance,
     estimate_alignment,
+    runs_of,
     spent,
     start_alignment,
     try_candidate,
@@ -65,7 +66,7 @@ class Command(RunCommand):
         given = {**_asked(judge, options["criterion"]), "samples": options["samples"] or MOST_SAMPLES}
         if options["estimate"]:
             found = estimate_alignment(**given, seed=options["seed"] or 0)
-            cost = "unknown" if found.cost is None else f"{found.cost:.2f} {found.currency}"
+            cost = "unknown" if found.cost is None else f"{found.cost:.4f} {found.currency}"
             self.stdout.write(f"At most {found.requests:,} requests about {found.samples:,} samples; cost: {cost}.")
             return
         of = start_alignment(**given, seed=options["seed"], budget=budget)
@@ -112,10 +113,19 @@ def lines_of(of: Alignment) -> list[str]:
         f"Kappa before {_told(result['before'])}, of the procedure {_told(result['after'])}, gain {_told(gain)}.",
         f"On {result['units']:,} units of {result['groups']:,} groups.",
         f"Choosing and reporting on the same labels would have claimed {_number(result['same_labels'])}.",
-        f"Chosen: {chosen}. Spent: {spent(of):.4f}.",
+        f"Chosen: {chosen}. Spent: {_spent(of)}.",
     ]
     rules = [f"  {rule.text} (from {rule.groups} groups)" for rule in of.rules.all()]
     return [*lines, *(["Rules found:", *rules] if rules else [])]
+
+
+def _spent(of: Alignment) -> str:
+    """Of replies of unknown price nobody knows it."""
+    unpriced = sum(runs_of(of).values_list("unpriced", flat=True))
+    if unpriced:
+        return f"unknown, as {unpriced:,} replies have no price"
+    assert of.base.endpoint is not None
+    return f"{spent(of):.4f} {of.base.endpoint.currency}"
 
 
 def _told(estimate: dict[str, Any]) -> str:

@@ -16,8 +16,17 @@ from annotate.labels.consensus import settle_imported
 from annotate.models import Label, Sample
 from judges.aligning.asking import config_of, found_rules, united_rules
 from judges.aligning.candidates import WHOLE
-from judges.aligning.write import advance, decide_rule, resume_alignment, spent, start_alignment
-from judges.models import Alignment, AlignmentStep, Rule, Score
+from judges.aligning.write import (
+    advance,
+    cancel_alignment,
+    decide_rule,
+    pause_alignment,
+    resume_alignment,
+    spent,
+    start_alignment,
+)
+from judges.management.commands.align_judge import lines_of
+from judges.models import Alignment, AlignmentStep, Endpoint, Rule, Score
 from judges.reports.evidence import settled_on_dev
 from tests.annotate.factories import World, make_world
 from tests.judges.aligning.planted import RULES, PlantedModel, claims
@@ -180,6 +189,36 @@ def test_a_budget_that_ends_in_the_middle(world: World, openai_server: OpenAISer
     assert len(set(asked)) == len(asked), "no question twice"
 
 
+def test_paused_and_cancelled(world: World, openai_server: OpenAIServer) -> None:
+    openai_server.answers(PlantedModel(seed=1))
+    (support,) = world.criteria("support")
+    of = start_alignment(version=llm_judge(world), criterion=support, seed=5)
+    pause_alignment(of=of)
+    assert worked(of.run).state == "paused"
+    advance(of.pk)
+    of.refresh_from_db()
+    assert (of.step, len(openai_server.requests)) == ("start", 0)
+    assert aligned(resume_alignment(of=of)).result is not None
+    with pytest.raises(Conflict, match="is done"):
+        cancel_alignment(of=of)
+    ended = cancel_alignment(of=start_alignment(version=of.base, criterion=support, seed=6))
+    advance(ended.pk)
+    ended.refresh_from_db()
+    assert (ended.step, ended.run.state, ended.result) == ("start", "cancelled", None)
+
+
+def test_what_is_not_known_to_have_cost_nothing_is_unknown(
+    world: World, openai_server: OpenAIServer, capsys: pytest.CaptureFixture[str]
+) -> None:
+    openai_server.answers(PlantedModel(seed=1))
+    version = llm_judge(world)
+    Endpoint.objects.update(price_in=None, price_out=None)
+    call_command("align_judge", "desk", "by prompt", "--estimate")
+    assert "cost: unknown" in capsys.readouterr().out
+    of = aligned(start_alignment(version=version, criterion=world.criteria("support")[0], seed=5))
+    assert any("Spent: unknown" in line for line in lines_of(of))
+
+
 def test_what_can_not_be_aligned(world: World, openai_server: OpenAIServer) -> None:
     support, grade = world.criteria("support", "grade")
     number = llm_judge(world, "number", answer_with="number")
@@ -210,7 +249,8 @@ def test_by_command(world: World, openai_server: OpenAIServer, capsys: pytest.Ca
     of = Alignment.objects.get()
     requests, cost = int(said[1].replace(",", "")), Decimal(said[2])
     assert len(openai_server.requests) <= requests
-    assert spent(of) <= cost + 1
+    assert 0 < spent(of) <= cost
+    assert f"Spent: {spent(of):.4f} USD." in out
     rule = of.rules.first()
     assert rule is not None
     decide_rule(rule=rule, state="dropped", actor=world.alice)
