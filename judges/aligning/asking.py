@@ -22,7 +22,7 @@ from judges.aligning.distil import Correction, Found, Quotes, read_rule, read_un
 from judges.aligning.people import Levels, for_value, reasons_on_dev
 from judges.core.split import drawn
 from judges.endpoints.calls import CallFailed, Model
-from judges.kinds.base import Item, NoScore, OneByOne, Outcome, Scored, Size
+from judges.kinds.base import Config, Item, NoScore, OneByOne, Outcome, Scored, Size
 from judges.kinds.llm.judging import Judging
 from judges.models import Alignment, AlignmentStep, Ask, AskState, Run, RunPurpose, ScoreStatus
 from judges.runs.purposes import Scoring, asked_units
@@ -42,7 +42,7 @@ def repeat_of(candidate: int, which: int) -> int:
 
 
 class Aligning(Scoring):
-    """terms: {"alignment", "step"}."""
+    """terms: {"alignment", "step"}; of the step that unites rules also "rules", those that came (`usable_rules`)."""
 
     brings_scores = False
 
@@ -59,7 +59,7 @@ class Aligning(Scoring):
         if self._step == AlignmentStep.UNITE:
             # An ask is of a unit: those of all parts are at the first one, which none of them shows.
             name, unit, *_rest = self._alignment.units[0]
-            parts = [part for part, found in found_rules(self._alignment).items() if found]
+            parts = [part for part, found in self._rules_by_part().items() if found]
             return [(sample.pk, unit, part + 1) for sample in samples if sample.external_id == name for part in parts]
         numbers = [repeat_of(0, INNER)]
         if self._step == AlignmentStep.CANDIDATES:
@@ -91,8 +91,11 @@ class Aligning(Scoring):
         if self._step == AlignmentStep.RULES:
             return nullcontext(_Distilling(self._alignment))
         if self._step == AlignmentStep.UNITE:
-            return nullcontext(_Uniting(self._alignment))
+            return nullcontext(_Uniting(self._config, self._rules_by_part()))
         return nullcontext(_Judges(self._alignment, self._fold_of))
+
+    def _rules_by_part(self) -> dict[int, list[Found]]:
+        return by_part(self._alignment, [Found(*one) for one in self._run.terms["rules"]])
 
     def wanted(self, unit: str, sample: Sample) -> list[tuple[str, str]]:
         return [] if self._step in _OF_RULES else super().wanted(unit, sample)
@@ -152,9 +155,8 @@ class _Distilling:
 class _Uniting:
     """A model, which rules people go by in all that was found in a part."""
 
-    def __init__(self, of: Alignment) -> None:
-        self._config = of.base.config
-        self._found = found_rules(of)
+    def __init__(self, config: Config, found: Mapping[int, Sequence[Found]]) -> None:
+        self._config, self._found = config, found
 
     def ask(self, item: Item, model: Model) -> Outcome:
         found = self._found[item.repeat - 1]
@@ -214,11 +216,10 @@ def corrections(of: Alignment) -> list[UnitKey]:
     ]
 
 
-def found_rules(of: Alignment) -> dict[int, list[Found]]:
-    """Of each part the rules that came of corrections outside its fold, without those that quote a sample: nobody's
-    words become an instruction, and none of the test half come into a prompt. The same ones at each call."""
+def usable_rules(of: Alignment) -> list[Found]:
+    """The rules that came of corrections, without those that quote a sample: nobody's words become an instruction, and
+    none of the test half come into a prompt. It reads all samples of the project."""
     group_of = {(name, unit): group for name, unit, group, *_rest in of.units}
-    fold_of = {group: fold for _name, _unit, group, fold, *_rest in of.units}
     rows = _outcomes(of, AlignmentStep.RULES).values_list("sample__external_id", "unit", "outcome")
     found = [
         Found(outcome["rule"], name, unit, group_of[name, unit])
@@ -226,9 +227,14 @@ def found_rules(of: Alignment) -> dict[int, list[Found]]:
         if outcome and outcome["rule"]
     ]
     quoting = quoting_rules(of.base.judge.project, {one.text for one in found})
-    kept = [one for one in found if one.text not in quoting]
+    return [one for one in found if one.text not in quoting]
+
+
+def by_part(of: Alignment, rules: Sequence[Found]) -> dict[int, list[Found]]:
+    """Of each part the rules that come from outside its fold."""
+    fold_of = {group: fold for _name, _unit, group, fold, *_rest in of.units}
     parts = (WHOLE, *sorted(set(fold_of.values())))
-    return {part: [one for one in kept if part == WHOLE or fold_of[one.group] != part] for part in parts}
+    return {part: [one for one in rules if part == WHOLE or fold_of[one.group] != part] for part in parts}
 
 
 def united_rules(of: Alignment) -> dict[int, list[dict[str, Any]]]:

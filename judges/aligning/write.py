@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import astuple
 from decimal import Decimal
 from typing import Any
 
@@ -20,8 +21,8 @@ from judges.aligning.asking import (
     RULE_TOKENS,
     config_of,
     corrections,
-    found_rules,
     united_rules,
+    usable_rules,
     wrong_units,
 )
 from judges.aligning.candidates import FIXED, WHOLE, Parts, candidates_for
@@ -152,8 +153,8 @@ def _units(version: JudgeVersion, criterion: Criterion, samples: int, seed: int)
     return units
 
 
-def _begin(of: Alignment, step: AlignmentStep, actor: User | None, key: RequestKey | None = None) -> None:
-    """Starts the run of a step; its budget is what the steps before left over."""
+def _begin(of: Alignment, step: AlignmentStep, actor: User | None, key: RequestKey | None = None, **terms: Any) -> None:
+    """Starts the run of a step; its budget is what the steps before left over. terms: what it has beside."""
     left = None if of.budget is None else of.budget - spent(of)
     if left is not None and left <= 0:
         # The run stops at its first request, and goes on when it is given more.
@@ -164,7 +165,7 @@ def _begin(of: Alignment, step: AlignmentStep, actor: User | None, key: RequestK
         version=of.base,
         scope={"samples": sorted({name for name, *_rest in of.units})},
         purpose=RunPurpose.ALIGN,
-        terms={"alignment": of.pk, "step": str(step)},
+        terms={"alignment": of.pk, "step": str(step), **terms},
         budget=left,
         actor=actor,
         key=key,
@@ -201,8 +202,8 @@ def advance(pk: int) -> None:
             return
         if of.step == AlignmentStep.START and corrections(of):
             _begin(of, AlignmentStep.RULES, of.created_by)
-        elif of.step == AlignmentStep.RULES and any(found_rules(of).values()):
-            _begin(of, AlignmentStep.UNITE, of.created_by)
+        elif of.step == AlignmentStep.RULES and (rules := usable_rules(of)):
+            _begin(of, AlignmentStep.UNITE, of.created_by, rules=[astuple(one) for one in rules])
         elif of.step != AlignmentStep.CANDIDATES:
             _fix_candidates(of)
             _begin(of, AlignmentStep.CANDIDATES, of.created_by)

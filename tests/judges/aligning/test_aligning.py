@@ -14,7 +14,7 @@ from django.core.management import CommandError, call_command
 from annotate.core.errors import Conflict, Invalid
 from annotate.labels.consensus import settle_imported
 from annotate.models import Label, Sample
-from judges.aligning.asking import config_of, found_rules, united_rules
+from judges.aligning.asking import config_of, united_rules, usable_rules
 from judges.aligning.candidates import WHOLE
 from judges.aligning.write import (
     advance,
@@ -135,7 +135,7 @@ def test_no_prompt_knows_the_labels_that_it_is_measured_by(world: World, openai_
 
 
 def _found(of: Alignment) -> list[tuple[str, tuple[str, str]]]:
-    return [(one.text, (one.sample, one.unit)) for found in found_rules(of).values() for one in found]
+    return [(one.text, (one.sample, one.unit)) for one in usable_rules(of)]
 
 
 def test_a_rule_that_quotes_a_sample_goes_nowhere(world: World, openai_server: OpenAIServer) -> None:
