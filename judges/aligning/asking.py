@@ -18,8 +18,9 @@ from annotate.models import Project, Sample
 from annotate.samples.read import samples_named
 from annotate.verdicts.ratings_read import UnitKey
 from judges.aligning.candidates import WHOLE, with_fixed
-from judges.aligning.distil import Correction, Found, Quotes, read_rule, read_united, rule_request, unite_request
+from judges.aligning.distil import Correction, Found, read_rule, read_united, rule_request, unite_request
 from judges.aligning.people import Levels, for_value, reasons_on_dev
+from judges.aligning.quotes import Quotes
 from judges.core.split import drawn
 from judges.endpoints.calls import CallFailed, Model
 from judges.kinds.base import Config, Item, NoScore, OneByOne, Outcome, Scored, Size
@@ -250,13 +251,18 @@ def _outcomes(of: Alignment, step: AlignmentStep) -> QuerySet[Ask]:
     return Ask.objects.filter(**runs, run__terms__step=step.value, state=AskState.DONE).order_by("pk")
 
 
+_TEXTS = ("question", "answer", "answer_b", "reference")
+_LISTS = ("contexts", "claims", "key_facts", "entities")
+
+
 def quoting_rules(project: Project, rules: Collection[str]) -> set[str]:
     """Those of the rules that quote any sample of the project."""
     quotes, found = Quotes(rules), set[str]()
-    samples = Sample.objects.filter(project=project).only("question", "answer", "reference", "contexts")
+    samples = Sample.objects.filter(project=project).only(*_TEXTS, *_LISTS)
     for sample in samples.iterator(chunk_size=500) if rules else ():
-        contexts = [context["text"] for context in sample.contexts]
-        for text in (sample.question, sample.answer or "", sample.reference or "", *contexts):
+        listed = [one for name in _LISTS for one in getattr(sample, name)]
+        members = [one["text"] if isinstance(one, dict) else one for one in listed]
+        for text in (*(getattr(sample, name) or "" for name in _TEXTS), *members):
             found |= quotes.of(text)
     return found
 

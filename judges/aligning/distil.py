@@ -6,8 +6,7 @@ A rule comes from one unit, so that it is known which labels it rests on, and of
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,10 +19,6 @@ from judges.kinds.llm.judging import END, SYSTEM
 from judges.kinds.llm.prompt import Shown, code_for, example_name, fenced, sample_names, texts_in, value_of
 
 LONGEST_RULE = 300
-# So many words in a row that a text has as well are quoted from it.
-QUOTED_WORDS = 8
-# Of a language written without spaces, characters in a row.
-_QUOTED_CHARACTERS = 16
 # A judge's own limit is for one verdict.
 _LEAST_TOKENS = 2048
 
@@ -108,36 +103,6 @@ def _one_line(rule: str) -> str:
     if len(rule) > LONGEST_RULE:
         raise NoAnswer("A rule is too long.")
     return rule
-
-
-class Quotes:
-    """What is quoted from a rule by a text: eight of its words in a row, or sixteen characters without spaces."""
-
-    def __init__(self, rules: Iterable[str]) -> None:
-        self._pieces: dict[str, set[str]] = {}
-        for rule in rules:
-            for piece in _pieces(rule):
-                self._pieces.setdefault(piece, set()).add(rule)
-
-    def of(self, text: str) -> set[str]:
-        """The rules that quote the text."""
-        plain = _plain(text)
-        return set[str]().union(*(rules for piece, rules in self._pieces.items() if piece in plain))
-
-
-_WORD = re.compile(r"\w+")
-
-
-def _plain(text: str) -> str:
-    return f" {' '.join(_WORD.findall(text.lower()))} "
-
-
-def _pieces(rule: str) -> list[str]:
-    words = _plain(rule).split()
-    found = [f" {' '.join(words[at : at + QUOTED_WORDS])} " for at in range(len(words) - QUOTED_WORDS + 1)]
-    for word in words:
-        found += [word[at : at + _QUOTED_CHARACTERS] for at in range(len(word) - _QUOTED_CHARACTERS + 1)]
-    return found
 
 
 @dataclass(frozen=True, slots=True)

@@ -138,13 +138,16 @@ def _found(of: Alignment) -> list[tuple[str, tuple[str, str]]]:
     return [(one.text, (one.sample, one.unit)) for one in usable_rules(of)]
 
 
-def test_a_rule_that_quotes_a_sample_goes_nowhere(world: World, openai_server: OpenAIServer) -> None:
+@pytest.mark.parametrize("where", ["question", "answer", "reference", "contexts", "claims", "key_facts", "entities"])
+def test_a_rule_that_quotes_a_sample_goes_nowhere(world: World, openai_server: OpenAIServer, where: str) -> None:
     (support,) = world.criteria("support")
     closed = world.project.samples.exclude(external_id__in=settled_on_dev(support)).first()
     assert closed is not None
-    closed.contexts = [{"text": "The pharmacy in the old mill opens at nine on every second Monday of the month."}]
+    text = "The pharmacy in the old mill opens at nine on every second Monday of the month."
+    listed = {"contexts": [{"text": text}], "claims": [{"text": text}], "key_facts": [text], "entities": [text]}
+    setattr(closed, where, listed.get(where, text))
     closed.save()
-    quoting = "The pharmacy in the old mill opens at nine on every second day."
+    quoting = "The Pharmacy in the old mill: opens at nine, on every second day."
     model = PlantedModel(seed=3)
     openai_server.answers(lambda request: {"rule": quoting} if '{"rule": …}' in request.prompt else model(request))
     of = aligned(start_alignment(version=llm_judge(world), criterion=support, seed=5))
