@@ -6,6 +6,7 @@ import sys
 from bench.stage import ROOT
 
 BENCHMARKS = (
+    "aligning_speed",
     "experiment_speed",
     "files_speed",
     "import_speed",

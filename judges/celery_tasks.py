@@ -50,6 +50,8 @@ def work_on_runs(self: Any, kind: str, pk: int) -> None:
     """At an endpoint, or at a run of a judge that asks no model."""
     patience = PATIENCE_SECONDS if self.request.delivery_info.get("redelivered") else 0.0
     work(Place(kind, pk), rng=Random(), patience=patience)
+    # Of an alignment the next step begins now, not when somebody looks for it.
+    advance_all()
 
 
 @shared_task(name="judges.tasks.look_for_runs")

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
+from threading import Lock
 from typing import Any
 
 from django.db.models import QuerySet
@@ -123,14 +124,16 @@ class _Judges:
     def __init__(self, of: Alignment, fold_of: Mapping[str, int]) -> None:
         self._alignment, self._fold_of = of, fold_of
         self._made: dict[tuple[int, int], Judging] = {}
+        self._making = Lock()
 
     def ask(self, item: Item, model: Model) -> Outcome:
         place, which = divmod(item.repeat, 2)
         part = WHOLE if which == SAME_LABELS else self._fold_of[item.sample.external_id]
         key = (place, part if place else WHOLE)
-        if key not in self._made:
-            # Two threads may make the same one at once; either will do.
-            self._made[key] = Judging(config_of(self._alignment, *key))
+        # All threads need the same one at once, and one with many examples is large.
+        with self._making:
+            if key not in self._made:
+                self._made[key] = Judging(config_of(self._alignment, *key))
         return self._made[key].ask(Item(item.sample, item.unit), model)
 
 

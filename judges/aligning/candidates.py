@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from annotate.models import Sample
-from judges.aligning.examples import Way, examples_of
+from judges.aligning.examples import Pool, Way
 from judges.aligning.people import Unit
 from judges.kinds.base import Config
 from judges.kinds.llm.examples import MOST_DRAWN, example_of
@@ -70,9 +70,8 @@ class Parts:
         rules: Mapping[int, Sequence[str]],
     ) -> None:
         """wrong: the units that the judge gets wrong. rules: of each part."""
-        self._config = config
         self._criterion_text = criterion_text
-        self._units = units
+        self._pool = Pool(config, units)
         self._wrong = wrong
         self._rules = rules
         self._examples: dict[tuple[int, Ways], list[dict[str, Any]]] = {}
@@ -91,10 +90,10 @@ class Parts:
 
     def _examples_of(self, part: int, ways: Ways) -> list[dict[str, Any]]:
         if (part, ways) not in self._examples:
-            units = [unit for unit in self._units if part == WHOLE or unit.fold != part]
+            without = None if part == WHOLE else part
             way: Way = "hard" if ways == "hard" else "diverse"
             count = MOST_DRAWN if ways == "nearest" else FIXED
-            self._examples[part, ways] = examples_of(self._config, units, self._wrong, count, way)
+            self._examples[part, ways] = self._pool.examples(without, self._wrong, count, way)
         return self._examples[part, ways]
 
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
+from threading import Lock
 from typing import Any
 
 
@@ -28,9 +30,22 @@ class Nearest:
         self._count = count
         self._vectorizer = vectorizer()
         self._vectors = self._vectorizer.fit_transform(texts)
+        # Several candidates for a judge ask about the same text, at once.
+        self._found = lru_cache(maxsize=256)(self._find)
+        self._finding = Lock()
 
     def to(self, text: str) -> list[int]:
         """Places of the texts."""
+        with self._finding:
+            return self._found(text)
+
+    def _find(self, text: str) -> list[int]:
         near = (self._vectors @ self._vectorizer.transform([text]).T).toarray().ravel().round(9)
         order = sorted(range(near.size), key=lambda place: (-near[place], place))
         return order[: self._count][::-1]
+
+
+@lru_cache(maxsize=8)
+def nearest_of(texts: tuple[str, ...], count: int) -> Nearest:
+    """One for all judges that show examples of the same texts: some megabytes, and some tenths of a second."""
+    return Nearest(texts, count)

@@ -22,7 +22,7 @@ from annotate.models import Sample
 from judges.kinds.base import Config, Refused
 from judges.kinds.llm import answers
 from judges.kinds.llm.answers import Answers
-from judges.kinds.llm.nearest import Nearest
+from judges.kinds.llm.nearest import nearest_of
 
 _SHOWN_CHARACTERS = 60
 
@@ -220,7 +220,8 @@ class Prompt:
         self.task = self._parts[0].text.strip() if self._parts and not self._parts[0].is_variable else ""
         drawn, nearest = config["examples"]["drawn"], config["examples"].get("nearest")
         self._examples = [_as_shown(example) for example in drawn]
-        self._nearest = Nearest([_words(example["shows"]) for example in drawn], nearest) if nearest and drawn else None
+        texts = tuple(_words(example["shows"]) for example in drawn)
+        self._nearest = nearest_of(texts, nearest) if nearest and drawn else None
 
     def fill(self, values: Mapping[str, Shown]) -> tuple[str, str]:
         """The text, and the code of its marks. values: of `shown`, none of them None."""
