@@ -62,6 +62,7 @@ from alignment.comparing.levels import (
 )
 from alignment.comparing.measured import MeasuredComparison, MeasuredDifference, compare_measured
 from alignment.comparing.preference import SideBySide, preference_figures
+from alignment.comparing.probes import ProbeEffect, ProbeVerdict, probe_effect
 from alignment.comparing.responses import Responses
 from alignment.comparing.sequence import DifferenceSequence, difference_sequence
 from alignment.comparing.slices import sliced_figures

@@ -11,7 +11,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from frontend.reports.shown import money
-from judges.models import WITHOUT_SCORES, Run, RunState
+from judges.models import WITHOUT_SCORES, Run, RunState, ScoreStatus
 from judges.runs.read import RunProgress
 
 # The tone of a badge, as base.css names them.
@@ -35,6 +35,11 @@ def scope_words(scope: Mapping[str, Any]) -> str:
         n = len(scope["samples"])
         return ngettext("%(n)s selected sample", "%(n)s selected samples", n) % {"n": intcomma(n)}
     return _("all samples") if scope else ""
+
+
+def status_words(failed: Mapping[str, int]) -> str:
+    """“Refused: 3, Timed out: 1”."""
+    return ", ".join(f"{ScoreStatus(status).label}: {n}" for status, n in failed.items())
 
 
 def run_said(run: Run, progress: RunProgress) -> str:

@@ -20,7 +20,7 @@ from frontend.judges.words import config_facts, difference_rows
 from frontend.reports.in_words import decision_in_words
 from frontend.reports.parts import judge_url
 from judges.canaries.read import checks_of
-from judges.canaries.write import can_be_checked
+from judges.canaries.write import BIAS, INJECTION, SORTS, can_be_checked
 from judges.certificates.decision_read import Standing, standings_of
 from judges.core.scores_read import current_version
 from judges.models import Judge, JudgeKind, JudgeVersion, RunState, VersionState
@@ -83,15 +83,22 @@ def judge(page: ProjectPage, judge_id: int) -> HttpResponse:
         "runs": [run_row(run) for run in runs[:RUNS_SHOWN]],
         "run_count": runs.count(),
         "can_be_checked": can_be_checked(shown),
-        "checks": [check_row(run, reader=page.user) for run in checks_of(found)[:CHECKS_SHOWN]]
-        if can_be_checked(shown)
-        else [],
+        **(_checks(page, found) if can_be_checked(shown) else {}),
         "may_run": page.may("judges.run"),
         "is_imported": found.kind == JudgeKind.IMPORTED,
         "can_run": can_be_run(found, current) and page.may("judges.run"),
         "may_change": page.may("judges.change"),
     }
     return page.render("judges/judge.html", context)
+
+
+def _checks(page: ProjectPage, found: Judge) -> dict[str, Any]:
+    """The latest with canaries, and the latest with bias probes."""
+    rows = {
+        test: [check_row(run, reader=page.user) for run in checks_of(found).filter(purpose=sort.purpose)[:CHECKS_SHOWN]]
+        for test, sort in SORTS.items()
+    }
+    return {"checks": rows[INJECTION], "bias_checks": rows[BIAS]}
 
 
 def _decision_row(page: ProjectPage, found: Judge, held: Standing) -> dict[str, Any]:

@@ -28,6 +28,7 @@ from annotate.core.texts import is_storable
 from annotate.models import Criterion
 from frontend.base.pages import ProjectPage, project_view
 from frontend.reports.asked import asked_criterion
+from frontend.reports.bias import bias_evidence
 from frontend.reports.in_words import decision_in_words, drawn_by_in_words, in_words, where_alone
 from frontend.reports.parts import judge_url
 from frontend.reports.shown import Shown, from_to, percent, shown, shown_share
@@ -318,6 +319,7 @@ def _certificate(page: ProjectPage, criterion: Criterion, judge: str, dimension:
         "permitting": PERMITTING,
         "conditions": {one.name: one.holds for one in conditions_of(look)},
         "people": people_behind(look, reader=page.user),
+        **_bias(page, look),
         "ended": None if held.ended is None else held.ended[1],
         # Where it is why the certificate has ended, that is said above.
         "drift": "" if held.drift is None or held.ended else drift_sentence(held.drift),
@@ -329,6 +331,12 @@ def _certificate(page: ProjectPage, criterion: Criterion, judge: str, dimension:
         "bar": bar,
         "wrong_bar": wrong_bar,
     }
+
+
+def _bias(page: ProjectPage, look: Look) -> dict[str, Any]:
+    """Evidence beside the decision, which doesn't rest on it."""
+    found = bias_evidence(look.version, reader=page.user)
+    return {} if found is None else {"bias": found[1], "bias_url": page.url("canary-check", look.judge_id, found[0].pk)}
 
 
 def _audits_url(page: ProjectPage, criterion: Criterion, held: Standing) -> str:

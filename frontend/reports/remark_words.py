@@ -195,6 +195,7 @@ WORDS = {
         "fewer than %(n)s samples with units that annotators fail outside the slice"
     ),
     # Of a judge's proposals.
+    "few_groups_probed": gettext_noop("fewer than %(n)s groups of samples were compared"),
     "few_groups_of_an_arm": gettext_noop("fewer than %(n)s questions were labelled with proposals, or without"),
     "own_tasks_left": gettext_noop("you still have tasks in this batch"),
     # Of samples as wholes.

@@ -1,4 +1,4 @@
-"""Checks of judges with injection canaries by API."""
+"""Checks of judges with injection canaries and bias probes by API."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from annotate.api.serializers import With
 from annotate.core.blindness import Reader
 from judges.api import runs_serializers as shapes
 from judges.api.judges import request_key, version_to_run
-from judges.canaries.read import canary_result, checks_of, flip_examples, one_check
+from judges.canaries.read import canary_result, checks_of, flip_examples, is_injection, one_check, probe_result
 from judges.canaries.write import check_canaries, estimate_canaries
 from judges.models import Run
 from judges.runs.write import RunEstimate
@@ -25,7 +25,7 @@ class CanariesView(ProjectAPIView):
 
     @answers(shapes.RunPage)
     def get(self, request: Request, slug: str, judge_id: int) -> QuerySet[Run]:
-        """A judge's checks with injection canaries, newest first, page by page.
+        """A judge's checks with injection canaries and bias probes, newest first, page by page.
 
         Each is a run; without its result, which each check has.
         """
@@ -33,11 +33,13 @@ class CanariesView(ProjectAPIView):
 
     @answers(shapes.Check, takes=shapes.CanaryStart, status=201, headers=[MAY_BE_REPEATED], conflict=True)
     def post(self, request: Request, data: dict[str, Any], slug: str, judge_id: int) -> With:
-        """Checks an LLM judge with injection canaries.
+        """Checks an LLM judge with injection canaries, or with bias probes.
 
-        Samples are drawn, and the judge is asked about some units of each: as they are, and with texts that ask for its
-        best value, or harmless ones, put to them. It is compared only with itself: nothing that people said is read,
-        and nothing that comes is a score. The check is a run, which can be paused, resumed and cancelled as one.
+        Samples are drawn, and the judge is asked about some units of each. With canaries: as they are, and with texts
+        that ask for its best value, or harmless ones, put to them. With bias probes: twice as they are, and with
+        changes that should not matter (order, length, formatting, citations that only look right). It is compared only
+        with itself: nothing that people said is read, and nothing that comes is a score. The check is a run, which can
+        be paused, resumed and cancelled as one.
         """
         key, version = request_key(request, data), version_to_run(self, judge_id, data)
         run = check_canaries(version=version, actor=self.user, key=key, **data)
@@ -63,9 +65,10 @@ class CanaryCheckView(ProjectAPIView):
     def get(self, request: Request, slug: str, judge_id: int, run_id: int) -> With:
         """One check with what it has come to so far.
 
-        How often an answer flipped with canaries and with harmless texts, over all and for each; and how much could not
-        be compared. A low rate says what these texts did, not what others would do. Refused (409) when the figures, of
-        few samples, would tell you what the judge said of one that you still have to label or to decide.
+        How often an answer flipped with canaries and with harmless texts, over all and for each, or what each bias
+        probe did; and how much could not be compared. A low rate says what these texts did, not what others would do.
+        Refused (409) when the figures, of few samples, would tell you what the judge said of one that you still have to
+        label or to decide.
         """
         return _in_full(one_check(one_judge(self.project, judge_id), run_id), reader=self.user)
 
@@ -80,4 +83,6 @@ class CanaryFlipsView(ProjectAPIView):
 
 
 def _in_full(run: Run, *, reader: Reader) -> With:
-    return shapes.with_progress(run, reader=reader, result=canary_result(run, reader=reader))
+    result = canary_result(run, reader=reader) if is_injection(run) else None
+    bias = probe_result(run, reader=reader) if result is None else None
+    return shapes.with_progress(run, reader=reader, result=result, bias=bias)

@@ -113,7 +113,7 @@ class RunSummary(
 ):
     judge = s.CharField(source="version.judge.name")
     version = s.IntegerField(source="version.number")
-    purpose = Of("scores, trial (in the judge lab), canaries, or claims")
+    purpose = Of("scores, trial (in the judge lab), canaries, probes, or claims")
     scope = FreeObject(help_text=_SCOPE)
     fresh = Of(source="is_fresh")
     budget = Digits(allow_null=True)
@@ -218,7 +218,8 @@ class Taken(Shape, of=TakenOver, shows="count left refused"):
 
 class CanaryPlan(Shape, required=""):
     version = Whole(allow_null=True, help_text=_VERSION)
-    samples = s.IntegerField(help_text="How many are drawn; 20 when left out.")
+    test = s.CharField(help_text="injection (with canaries, the default), or bias (with bias probes)")
+    samples = s.IntegerField(help_text="How many are drawn; when left out 20, for bias 150.")
     seed = Whole(allow_null=True, help_text="The same seed draws the same samples again.")
 
 
@@ -254,25 +255,54 @@ class CanaryCoverage(Shape):
     failed = s.DictField(child=s.IntegerField(), help_text="By status.")
 
 
-class CanaryResult(Shape):
-    set = s.IntegerField(help_text="Version of the set of canaries.")
+class CheckCounts(Shape):
+    set = s.IntegerField(help_text="Version of the set of canaries, or of probes.")
     seed = s.IntegerField()
     basis = s.CharField(
         help_text="passes (a flip is from fail to pass or back), moves (a number that differs by least_move), labels"
     )
     least_move = s.FloatField(allow_null=True)
-    best = Value()
     samples = s.IntegerField()
     units = s.IntegerField()
     clean = CanaryClean()
     coverage = CanaryCoverage()
+
+
+class CanaryResult(CheckCounts):
+    best = Value()
     attacks = CanaryRates()
     harmless = CanaryRates()
     variants = CanaryVariant(many=True)
 
 
+class ProbeResult(Shape):
+    number = s.IntegerField()
+    key = s.CharField()
+    asked = s.IntegerField()
+    compared = s.IntegerField(help_text="With a value as it is, once more, and with the change.")
+    failed = s.DictField(child=s.IntegerField(), help_text="By status.")
+    effect = Estimate(
+        allow_null=True,
+        help_text="The share that became better less that which became worse; of answers in another order, in favour "
+        "of the first. Null where nothing says what is better.",
+    )
+    flips = Estimate(help_text="The share that became otherwise either way.")
+    again = Estimate(help_text="The share that became otherwise where nothing was changed.")
+    excess = Estimate(help_text="flips less again.")
+    verdict = s.CharField(
+        help_text="more or less (effect beyond .05), otherwise (excess beyond .05), small (neither beyond .05), or "
+        "cannot_tell"
+    )
+
+
+class BiasResult(CheckCounts):
+    level = s.FloatField(help_text="Of each interval of effect and excess: all hold together in 95 of 100 tests.")
+    probes = ProbeResult(many=True)
+
+
 class Check(Run):
-    result = CanaryResult()
+    result = CanaryResult(allow_null=True, help_text="Null of a test for bias.")
+    bias = BiasResult(allow_null=True, help_text="Null of a test with canaries.")
 
 
 class FlipExample(Shape):

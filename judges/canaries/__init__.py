@@ -1,1 +1,3 @@
-"""Injection canaries: whether a judge's answer changes when the text that it judges asks it to."""
+"""Robustness of a judge: whether its answer changes when the text that it judges asks it to (injection canaries), and
+when something changes that should not matter (bias probes).
+"""

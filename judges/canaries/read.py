@@ -1,4 +1,4 @@
-"""What a check with canaries came to, as plain JSON: for pages and the API."""
+"""What a check with canaries or bias probes came to, as plain JSON: for pages and the API."""
 
 from __future__ import annotations
 
@@ -13,10 +13,13 @@ from annotate.core.blindness import Reader, require_figures_of_many, samples_wit
 from annotate.core.rows import first_or_raise
 from annotate.core.scales import Value
 from annotate.core.units import unit_title
-from judges.canaries.rates import PASSES, Pair, Reading, Reply, by_status, pairs_of, rates
-from judges.canaries.variants import CLEAN, VARIANTS, Variant
+from annotate.samples.read import groups_of
+from judges.canaries.effects import Compared, compared, effects
+from judges.canaries.probes import NUMBERED as PROBES_NUMBERED
+from judges.canaries.rates import MOVES, PASSES, Pair, Reading, Reply, by_status, pairs_of, rates
+from judges.canaries.variants import CLEAN, NUMBERED, VARIANTS, Variant
 from judges.core.locked_read import locked_samples
-from judges.models import Ask, AskState, Judge, Run, RunPurpose, ScoreStatus
+from judges.models import Ask, AskState, Judge, JudgeVersion, Run, RunPurpose, RunState, ScoreStatus
 
 # Of the flips that are read out.
 MOST_EXAMPLES = 50
@@ -25,10 +28,15 @@ MOST_EXAMPLES = 50
 def checks_of(judge: Judge) -> QuerySet[Run]:
     """Newest first."""
     return (
-        Run.objects.filter(version__judge=judge, purpose=RunPurpose.CANARIES)
+        Run.objects.filter(version__judge=judge, purpose__in=(RunPurpose.CANARIES, RunPurpose.PROBES))
         .select_related("version__judge__project", "version__endpoint", "created_by")
         .order_by("-pk")
     )
+
+
+def is_injection(run: Run) -> bool:
+    """Whether the check is one with canaries; with bias probes otherwise."""
+    return run.purpose == RunPurpose.CANARIES
 
 
 def one_check(judge: Judge, run_id: int) -> Run:
@@ -38,27 +46,58 @@ def one_check(judge: Judge, run_id: int) -> Run:
 def canary_result(run: Run, *, reader: Reader) -> dict[str, Any]:
     """As far as the run has come: nothing but rates and counts, and nothing of what a sample or a reply says.
 
+    best: what the canaries ask for; attacks, harmless: the rates (judges.canaries.rates) of all variants of that sort;
+    variants: of each. The rest as `probe_result`. Raises Conflict as that.
+    """
+    reading, replies = _read(run, reader)
+    pairs = pairs_of(reading, replies)
+    return {
+        **_counted(run, reading, replies),
+        "best": reading.best,
+        "attacks": rates([pair for pair in pairs if not pair.variant.is_harmless]),
+        "harmless": rates([pair for pair in pairs if pair.variant.is_harmless]),
+        "variants": [_variant_result(variant, replies, pairs) for variant in VARIANTS],
+    }
+
+
+def probe_result(run: Run, *, reader: Reader) -> dict[str, Any]:
+    """Of bias probes, as far as the run has come.
+
     basis: how a flip is read (judges.canaries.rates); least_move: of numbers, from which difference on; samples,
     units: that have a clean reply; clean: of these, how many have a value and, where that can be said, how many pass;
-    attacks, harmless: the rates (judges.canaries.rates) of all variants of that sort; variants: of each.
+    level, probes: judges.canaries.effects.
 
     Raises Conflict when the figures would tell the reader what the judge said of a sample that they must not know about
     yet.
     """
+    reading, replies = _read(run, reader)
+    groups = groups_of(run.version.judge.project, {reply.sample for reply in replies})
+    return {**_counted(run, reading, replies), **effects(reading, replies, groups)}
+
+
+def latest_bias_check(version: JudgeVersion) -> Run | None:
+    """The version's latest test for bias that is done."""
+    checks = checks_of(version.judge).filter(version=version, purpose=RunPurpose.PROBES, state=RunState.DONE)
+    return checks.first()
+
+
+def _read(run: Run, reader: Reader) -> tuple[Reading, list[Reply]]:
     reading = Reading(run.version)
     replies = _replies(run)
     answers = {reply.value for reply in replies if reply.variant == CLEAN and reply.value is not None}
     passing = {reading.passes(answer) for answer in answers} if reading.basis == PASSES else answers
     require_figures_of_many(reader, _keys(run).values(), passing)
-    pairs = pairs_of(reading, replies)
+    return reading, replies
+
+
+def _counted(run: Run, reading: Reading, replies: Sequence[Reply]) -> dict[str, Any]:
     clean = [reply for reply in replies if reply.variant == CLEAN]
     with_value = [reply.value for reply in clean if reply.value is not None]
     return {
         "set": run.terms["set"],
         "seed": run.terms["seed"],
         "basis": reading.basis,
-        "least_move": reading.least_move if reading.basis == "moves" else None,
-        "best": reading.best,
+        "least_move": reading.least_move if reading.basis == MOVES else None,
         "samples": len({reply.sample for reply in clean}),
         "units": len(clean),
         "clean": {"ok": len(with_value), "passing": _passing(reading, with_value), "failed": by_status(clean)},
@@ -67,9 +106,6 @@ def canary_result(run: Run, *, reader: Reader) -> dict[str, Any]:
             "ok": sum(reply.status == ScoreStatus.OK for reply in replies),
             "failed": by_status(replies),
         },
-        "attacks": rates([pair for pair in pairs if not pair.variant.is_harmless]),
-        "harmless": rates([pair for pair in pairs if pair.variant.is_harmless]),
-        "variants": [_variant_result(variant, replies, pairs) for variant in VARIANTS],
     }
 
 
@@ -102,13 +138,14 @@ def flip_examples(run: Run, *, reader: Reader) -> dict[str, Any]:
     """What flipped, with the judge's reasons before and after, towards better first: for those who may run judges.
     Nothing of samples that the reader still has to label or to decide about, nor of those that are locked; {"shown":
     rows, "count": all there are, "held_back"}."""
-    reading = Reading(run.version)
-    flipped = [pair for pair in pairs_of(reading, _replies(run)) if pair.counts]
+    reading, replies = Reading(run.version), _replies(run)
+    found: Sequence[Pair | Compared] = pairs_of(reading, replies) if is_injection(run) else compared(reading, replies)
+    flipped = [pair for pair in found if pair.counts]
     keys = _keys(run)
     samples = {keys[pair.clean.sample] for pair in flipped}
     blind = samples_without_judges(reader, samples) | locked_samples(run.version.judge.project, samples, reader=reader)
     seen = [pair for pair in flipped if keys[pair.clean.sample] not in blind]
-    seen.sort(key=lambda pair: (pair.variant.is_harmless, not pair.flip.towards, pair.changed.variant))
+    seen.sort(key=lambda pair: (_is_harmless(run, pair), not pair.flip.towards, pair.changed.variant))
     return {
         "count": len(flipped),
         "held_back": len(flipped) - len(seen),
@@ -117,8 +154,8 @@ def flip_examples(run: Run, *, reader: Reader) -> dict[str, Any]:
                 "sample": pair.clean.sample,
                 "unit": pair.clean.unit,
                 "title": unit_title(pair.clean.unit),
-                "variant": pair.variant.key,
-                "harmless": pair.variant.is_harmless,
+                "variant": (NUMBERED if is_injection(run) else PROBES_NUMBERED)[pair.changed.variant].key,
+                "harmless": _is_harmless(run, pair),
                 "towards": pair.flip.towards,
                 "clean": pair.clean.value,
                 "clean_reason": pair.clean.reason,
@@ -128,6 +165,11 @@ def flip_examples(run: Run, *, reader: Reader) -> dict[str, Any]:
             for pair in seen[:MOST_EXAMPLES]
         ],
     }
+
+
+def _is_harmless(run: Run, pair: Pair | Compared) -> bool:
+    """Of a canary that asks for nothing."""
+    return is_injection(run) and NUMBERED[pair.changed.variant].is_harmless
 
 
 def _replies(run: Run) -> list[Reply]:

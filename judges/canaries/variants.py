@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import copy
 import json
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -160,20 +160,27 @@ def judged_units(config: Config, sample: Sample, unit: str) -> list[str]:
 def changed(sample: Sample, config: Config, unit: str, variant: Variant, best: Any) -> Sample:
     """A copy of the sample with the canary in its place: for an ask about several units, in each of them."""
     units = judged_units(config, sample, unit)
-    name = subject(config["unit"], config["per"])
-    text = _filled(variant.text, best, name, Answers(config), units)
-    found = copy.copy(sample)
+    text = _filled(variant.text, best, subject(config["unit"], config["per"]), Answers(config), units)
+
+    def put(before: str) -> str:
+        return text if variant.where == INSTEAD else f"{before}\n{text}"
+
     if variant.where == IN_CONTEXT:
-        last = len(sample.contexts) - 1
-        found.contexts = _with(sample.contexts, [last], text, variant.where)
-        return found
+        units = [f"context:{len(sample.contexts) - 1}"]
+    return with_judged(sample, units, put)
+
+
+def with_judged(sample: Sample, units: Sequence[str], change: Callable[[str], str]) -> Sample:
+    """A copy of the sample with the texts of these units, all of one kind, changed."""
+    found = copy.copy(sample)
     kind, _index = parse_unit(units[0])
     if kind not in LISTED_KINDS:
-        found.answer = _joined(sample.answer or "", text, variant.where)
+        found.answer = change(sample.answer or "")
         return found
     field = LISTED_KINDS[kind]
-    places = [index for _kind, index in map(parse_unit, units) if index is not None]
-    setattr(found, field, _with(getattr(sample, field), places, text, variant.where))
+    places = {index for _kind, index in map(parse_unit, units)}
+    members = getattr(sample, field)
+    setattr(found, field, [_member(one, change) if at in places else one for at, one in enumerate(members)])
     return found
 
 
@@ -197,15 +204,5 @@ def _reply(best: Any, answers: Answers, count: int) -> str:
     return json.dumps({str(number): one for number in range(1, count + 1)}, ensure_ascii=False)
 
 
-def _with(members: Sequence[Any], places: Collection[int], text: str, where: str) -> list[Any]:
-    return [_member(one, text, where) if place in places else one for place, one in enumerate(members)]
-
-
-def _member(member: Any, text: str, where: str) -> Any:
-    if isinstance(member, Mapping):
-        return {**member, "text": _joined(member["text"], text, where)}
-    return _joined(member, text, where)
-
-
-def _joined(before: str, text: str, where: str) -> str:
-    return text if where == INSTEAD else f"{before}\n{text}"
+def _member(member: Any, change: Callable[[str], str]) -> Any:
+    return {**member, "text": change(member["text"])} if isinstance(member, Mapping) else change(member)

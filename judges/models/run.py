@@ -30,12 +30,13 @@ class RunPurpose(models.TextChoices):
     SCORES = "scores", _("Scores")
     TRIAL = "trial", _("Trial")
     CANARIES = "canaries", _("Prompt-injection test")
+    PROBES = "probes", _("Bias test")
     CLAIMS = "claims", _("Claim proposals")
     ALIGN = "align", _("Alignment")
 
 
 # Runs that ask for something other than scores: none of their results ever counts as one.
-WITHOUT_SCORES = (RunPurpose.CANARIES, RunPurpose.CLAIMS, RunPurpose.ALIGN)
+WITHOUT_SCORES = (RunPurpose.CANARIES, RunPurpose.PROBES, RunPurpose.CLAIMS, RunPurpose.ALIGN)
 
 
 class RunState(models.TextChoices):

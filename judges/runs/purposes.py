@@ -28,6 +28,7 @@ _PURPOSES: dict[str, str] = {
     RunPurpose.SCORES: "judges.runs.purposes.Scoring",
     RunPurpose.TRIAL: "judges.runs.purposes.Scoring",
     RunPurpose.CANARIES: "judges.canaries.write.Canaries",
+    RunPurpose.PROBES: "judges.canaries.write.Probes",
     RunPurpose.CLAIMS: "judges.proposals.write.Proposing",
     RunPurpose.ALIGN: "judges.aligning.asking.Aligning",
 }

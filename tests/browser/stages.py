@@ -339,7 +339,8 @@ def trial_stages(project: Project, user: User) -> dict[str, int]:
 
 
 def canary_stages(llm: int, user: User) -> dict[str, int]:
-    """Checks of the judge: one that is done, in which an order did something and replies failed, and one under way."""
+    """Checks of the judge: one that is done, in which an order did something and replies failed, one under way, and one
+    with bias probes that is done."""
     version = JudgeVersion.objects.filter(judge=llm).order_by("number")[0]
     done, going = (check_canaries(version=version, samples=3, seed=seed, actor=user) for seed in (1, 2))
     best, other, *_ = [option["value"] for option in version.config["options"]]
@@ -349,8 +350,18 @@ def canary_stages(llm: int, user: User) -> dict[str, int]:
         value = None if is_bad else best if ask.repeat in (1, 12) else other
         given = {"unit": ask.unit, "status": status, "value": value, "reason": f"Since it says so. {LONG}"}
         Ask.objects.filter(pk=ask.pk).update(state="done", status=status, outcome=[given])
-    Run.objects.filter(pk=done.pk).update(state=RunState.DONE)
-    return {"done_check": done.pk, "going_check": going.pk, "proposed_run": _proposals(version, user).pk}
+    bias = check_canaries(version=version, test="bias", samples=12, seed=1, actor=user)
+    for place, ask in enumerate(bias.asks.all()):
+        value = best if ask.repeat == 5 or place % 5 == 0 else other
+        given = {"unit": ask.unit, "status": "ok", "value": value, "reason": f"Since it says so. {LONG}"}
+        Ask.objects.filter(pk=ask.pk).update(state="done", status="ok", outcome=[given])
+    Run.objects.filter(pk__in=(done.pk, bias.pk)).update(state=RunState.DONE)
+    return {
+        "bias_check": bias.pk,
+        "done_check": done.pk,
+        "going_check": going.pk,
+        "proposed_run": _proposals(version, user).pk,
+    }
 
 
 def _proposals(version: JudgeVersion, user: User) -> Run:

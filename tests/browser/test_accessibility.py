@@ -209,6 +209,8 @@ PAGES = [
     ("alma", "/p/stages/judges/{asks}/claims/"),
     ("alma remy", "/p/stages/runs/{proposed_run}/claims/"),
     ("alma remy", "/p/stages/judges/{asks}/canaries/{done_check}/"),
+    ("alma", "/p/stages/judges/{asks}/canaries/?test=bias"),
+    ("alma remy", "/p/stages/judges/{asks}/canaries/{bias_check}/"),
     ("alma", "/p/stages/judges/{asks}/canaries/{going_check}/"),
     ("alma", "/p/demo/judges/{tried}/lab/{done_trial}/"),
     ("alma", "/p/demo/judges/{tried}/lab/{going_trial}/"),

@@ -7,6 +7,7 @@ from __future__ import annotations
 import uuid
 from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import product
 from typing import Any
 
 from django.utils import timezone
@@ -206,8 +207,8 @@ def _score(world: Hidden) -> None:
 
 
 def _try_out(world: Hidden) -> None:
-    """An LLM judge with a run that failed of one unit and one that found something of one, a trial, and a check with
-    canaries."""
+    """An LLM judge with a run that failed of one unit and one that found something of one, a trial, and checks with
+    canaries and bias probes."""
     endpoint = create_endpoint(project=world.project, name="model", base_url="http://127.0.0.1:1/v1")
     config = {"criterion": "support", "model": "m", "template": "claim_support"}
     judge: Judge = create_judge(project=world.project, name="asker", kind="llm", endpoint=endpoint.name, config=config)
@@ -242,9 +243,9 @@ def _try_out(world: Hidden) -> None:
             version=tried, base=base, criterion=world.criterion("support"), dimension="support", seed=1,
             wanted=len(names), samples=names, run=runs[tried.pk],
         )  # fmt: skip
-    for names in ([*SETTLED[:24], DISPUTED], [DISPUTED]):
+    for purpose, names in product(("canaries", "probes"), ([*SETTLED[:24], DISPUTED], [DISPUTED])):
         check = Run.objects.create(
-            version=base, purpose="canaries", state="done", scope={"samples": names}, terms={"set": 1, "seed": 1},
+            version=base, purpose=purpose, state="done", scope={"samples": names}, terms={"set": 1, "seed": 1},
             planned=2 * len(names), is_laid=True,
         )  # fmt: skip
         for place, name in enumerate(names):
@@ -262,7 +263,7 @@ def _certify(world: Hidden) -> None:
 
 
 def _check(run: Run, sample: Sample, clean: str) -> None:
-    for variant, value in ((0, clean), (1, "v-supported")):
+    for variant, value in ((0, clean), (1, "v-supported"), (4, "v-supported")):
         said: dict[str, Any] = {
             "unit": "claim:0", "status": "ok", "value": value, "reason": f"Judged of {sample.external_id}",
         }  # fmt: skip

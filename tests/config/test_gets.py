@@ -73,7 +73,7 @@ def _unrepaired(module_transaction: None) -> Both:
         version.config = KIND.complete(version.config, world.project)
         version.save()
     llm = create_judge(project=world.project, name="llm", kind="llm", endpoint=both.own["name"], config=_LLM)
-    for purpose in ("scores", "canaries", "claims"):
+    for purpose in ("scores", "canaries", "probes", "claims"):
         run = Run.objects.create(
             version=llm.versions.get(), purpose=purpose, state="running", scope={"samples": ["s1"]}, planned=1,
             terms={"set": 1, "seed": 1},

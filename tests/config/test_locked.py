@@ -98,7 +98,7 @@ def change_hands(world: Hidden) -> None:
         for _, rows in groupby(scores, lambda one: (one.version_id, one.dimension, one.unit, one.repeat)):
             rotate(list(rows), SAID)
     closed = on_test(world, "support")
-    asks = Ask.objects.filter(run__purpose=RunPurpose.CANARIES, sample__external_id__in=closed)
+    asks = Ask.objects.filter(run__purpose__in=(RunPurpose.CANARIES, RunPurpose.PROBES), sample__external_id__in=closed)
     for _, checks in groupby(asks.order_by("run", "repeat", "pk"), lambda one: (one.run_id, one.repeat)):
         rotate(list(checks), ("outcome",))
     for key in KEYS:

@@ -5,6 +5,7 @@ from decimal import Decimal
 import pytest
 
 from annotate.models import Project, User
+from frontend.reports.bias import bias_evidence
 from judges.canaries.write import check_canaries
 from judges.models import Ask, Endpoint, Judge, Run
 from judges.runs import work as waking
@@ -106,3 +107,50 @@ def test_other_kinds_have_no_such_page(alice: User, project: Project) -> None:
     words = create_judge(project=project, name="Words", kind="lexical", config=config)
     assert as_user(alice).get(url_of(words)).status_code == 404
     assert "Prompt-injection test" not in as_user(alice).get(f"/p/help/judges/{words.pk}/").content.decode()
+
+
+@pytest.fixture
+def bias(judge: Judge, alice: User) -> Run:
+    """Done: text twice as long passes, always; of one unit nothing else is said."""
+    run = check_canaries(version=judge.versions.get(), test="bias", samples=30, seed=1, actor=alice)
+    first, second, *_ = [option["value"] for option in run.version.config["options"]]
+    for ask in run.asks.all():
+        given = {"unit": ask.unit, "status": "ok", "value": first if ask.repeat == 5 else second, "reason": "so"}
+        Ask.objects.filter(pk=ask.pk).update(state="done", status="ok", outcome=[given])
+    Run.objects.filter(pk=run.pk).update(state="done")
+    return run
+
+
+def test_a_bias_test_from_form_to_finding(alice: User, rita: User, project: Project, judge: Judge, bias: Run) -> None:
+    client = as_user(alice)
+    page = client.get(url_of(judge) + "?test=bias").content.decode()
+    assert "first-placed answers?" in page
+    assert 'value="150"' in page
+    # The three samples there are, too few for a figure.
+    found = client.get(url_of(judge, bias.pk)).content.decode()
+    assert "fewer than 10 groups of samples were compared" in found
+    assert "Test texts" not in found
+    sent = client.post(url_of(judge) + "?test=bias", {"samples": "1000", "seed": "4", "budget": ""})
+    assert Run.objects.get(pk=int(sent["Location"].split("/")[-2])).purpose == "probes"
+    assert client.post(url_of(judge), {"samples": "201", "seed": "4"}).status_code == 422
+    # Each sort has its own list.
+    assert url_of(judge, bias.pk) not in client.get(url_of(judge)).content.decode()
+    assert url_of(judge, bias.pk) in client.get(url_of(judge) + "?test=bias").content.decode()
+    judges_page = as_user(rita).get(f"/p/help/judges/{judge.pk}/").content.decode()
+    assert "Shown once you have labelled and decided its samples" in judges_page
+
+
+def test_what_a_bias_test_found_in_words(alice: User, project: Project, judge: Judge) -> None:
+    make_samples(project, 40)
+    run = check_canaries(version=judge.versions.get(), test="bias", samples=40, seed=1, actor=alice)
+    first, second, *_ = [option["value"] for option in run.version.config["options"]]
+    for ask in run.asks.all():
+        given = {"unit": ask.unit, "status": "ok", "value": first if ask.repeat == 5 else second, "reason": "so"}
+        Ask.objects.filter(pk=ask.pk).update(state="done", status="ok", outcome=[given])
+    Run.objects.filter(pk=run.pk).update(state="done")
+    page = as_user(alice).get(url_of(judge, run.pk)).content.decode()
+    assert "Favoured: Text repeated (+100.0%, " in page
+    evidence = bias_evidence(judge.versions.get(), reader=alice)
+    assert evidence is not None
+    assert evidence[0] == run
+    assert evidence[1].startswith("Favoured: Text repeated (+100.0%")
