@@ -45,6 +45,8 @@ RATES = (
 def basis_said(result: Mapping[str, Any]) -> str:
     """What counts as a flip."""
     if result["basis"] == "passes":
+        if "probes" in result:
+            return _("A result changes when it passes with the change and fails without it, or the reverse.")
         return _("A result changes when it passes with the added text and fails without it, or the reverse.")
     if result["basis"] == "moves":
         return _("A result changes when its number moves by %(step)s or more, a tenth of its scale.") % {
