@@ -8,12 +8,8 @@ from typing import Any
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from annotate.core.blindness import Reader
-from annotate.core.errors import Conflict
 from frontend.reports.shown import Shown, percent, spelt
 from judges.canaries.probes import NUMBERED, SWAPPED
-from judges.canaries.read import latest_bias_check, probe_result
-from judges.models import JudgeVersion, Run
 
 # By verdict: its badge, and the tone of that.
 VERDICTS = {
@@ -57,15 +53,3 @@ def _with_figure(row: Mapping[str, Any]) -> str:
     is_clear = row["verdict"] in ("more", "less", "otherwise")
     figure = shown_difference(row["excess"] if row["verdict"] == "otherwise" else row["effect"]) if is_clear else None
     return title if figure is None else f"{title} ({figure.text}, {figure.interval})"
-
-
-def bias_evidence(version: JudgeVersion, *, reader: Reader) -> tuple[Run, str] | None:
-    """The version's latest test for bias, where there is one, and what it came to; or why that is not shown, where it
-    would tell the reader too much."""
-    run = latest_bias_check(version)
-    if run is None:
-        return None
-    try:
-        return run, bias_said(probe_result(run, reader=reader))
-    except Conflict as refusal:
-        return run, refusal.message

@@ -20,7 +20,7 @@ from django.utils.translation import gettext_noop, ngettext
 import alignment
 from annotate.api.serializers import whole_number
 from annotate.batches.audits_read import is_audited
-from annotate.core.errors import Invalid, Refusal
+from annotate.core.errors import Conflict, Invalid, Refusal
 from annotate.core.rows import first_or_raise
 from annotate.core.scales import as_number
 from annotate.core.text_tables import figure, number
@@ -28,10 +28,11 @@ from annotate.core.texts import is_storable
 from annotate.models import Criterion
 from frontend.base.pages import ProjectPage, project_view
 from frontend.reports.asked import asked_criterion
-from frontend.reports.bias import bias_evidence
+from frontend.reports.bias import bias_said
 from frontend.reports.in_words import decision_in_words, drawn_by_in_words, in_words, where_alone
 from frontend.reports.parts import judge_url
 from frontend.reports.shown import Shown, from_to, percent, shown, shown_share
+from judges.canaries.read import latest_bias_check, probe_result
 from judges.certificates.decision_read import PERMITTING, Standing, conditions_of, next_look, people_behind, standing_of
 from judges.certificates.drift_read import drift_sentence
 from judges.certificates.gate import Gate, gate_markdown, held_to
@@ -334,9 +335,15 @@ def _certificate(page: ProjectPage, criterion: Criterion, judge: str, dimension:
 
 
 def _bias(page: ProjectPage, look: Look) -> dict[str, Any]:
-    """Evidence beside the decision, which doesn't rest on it."""
-    found = bias_evidence(look.version, reader=page.user)
-    return {} if found is None else {"bias": found[1], "bias_url": page.url("canary-check", look.judge_id, found[0].pk)}
+    """The version's latest test for bias: evidence beside the decision, which doesn't rest on it."""
+    run = latest_bias_check(look.version)
+    if run is None:
+        return {}
+    url = page.url("canary-check", look.judge_id, run.pk)
+    try:
+        return {"bias": bias_said(probe_result(run, reader=page.user)), "bias_url": url}
+    except Conflict as refusal:
+        return {"bias": refusal.message, "bias_url": url}
 
 
 def _audits_url(page: ProjectPage, criterion: Criterion, held: Standing) -> str:

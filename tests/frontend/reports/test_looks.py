@@ -17,7 +17,7 @@ from annotate.models import Criterion, Label, User
 from annotate.projects.write import set_member
 from frontend.reports.in_words import decision_in_words
 from judges.certificates.write import issue_certificate, look_at_test
-from judges.models import PROMISE, AlignmentReport, Certificate, Look
+from judges.models import PROMISE, AlignmentReport, Certificate, Look, Run
 from judges.reports.write import freeze_report
 from tests.clients import as_user
 from tests.database import copied_from_world
@@ -316,3 +316,14 @@ def test_once_there_is_a_look_its_plan_is_the_only_one(grade: Criterion, page_of
     # A plan for what was certified says nothing of another version.
     look.version.__class__.objects.update(label="2")
     assert "about 12 more" in client.get(pages[1]).content.decode()
+
+
+def test_a_test_for_bias_stands_beside_the_certificate(grade: Criterion, page_of: PageOf) -> None:
+    certificate = issue_certificate(look=look_at_test(criterion=grade, judge_name=NAMED["judge"]))
+    assert "Bias test" not in text_of(page_of("reviewer"))
+    version = certificate.look.version
+    version.config = {**version.config, "criterion": "grade", "unit": "answer", "answer_with": "number"}
+    version.config |= {"min": 0, "max": 1, "whole": False}
+    version.save()
+    Run.objects.create(version=version, purpose="probes", state="done", terms={"set": 1, "seed": 1}, scope={})
+    assert "<strong>Bias test</strong> Nothing to compare yet. <a" in text_of(page_of("reviewer"))
