@@ -27,6 +27,7 @@ from alignment.report.evidence import (
 from alignment.report.evidence_json import evidence_as_dict, evidence_from_dict, evidence_in_columns
 from alignment.report.judged import Judged, judge_titles
 from alignment.report.looked import Looked, looked
+from alignment.report.mistakes import Compared, Voices, compared_units
 from alignment.report.next_samples import (
     OUTCOMES,
     OutcomeDraw,
