@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
+from django.contrib import messages
 from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpResponse
 from django.utils.translation import gettext as _
 
 from annotate.core.blindness import why_held_back
+from annotate.core.errors import Conflict
 from frontend.base.pages import ProjectPage, project_view
 from frontend.judges.canaries import check_row
 from frontend.judges.run_start import can_be_run
@@ -23,10 +24,13 @@ from judges.canaries.read import checks_of
 from judges.canaries.write import BIAS, INJECTION, SORTS, can_be_checked
 from judges.certificates.decision_read import Standing, standings_of
 from judges.core.scores_read import current_version
+from judges.exports.files import JSON, TARGETS, exported
+from judges.exports.python import LIBRARIES
+from judges.kinds.llm.prompt import PER_UNIT
 from judges.models import Judge, JudgeKind, JudgeVersion, RunState, VersionState
 from judges.runs.read import runs_of
 from judges.versions.read import may_know_examples, one_judge, version_diff
-from judges.versions.write import drop_version, judge_spec, keep_version, set_direction
+from judges.versions.write import drop_version, keep_version, set_direction
 
 DECISION_TONES = {"alone_in_region": "ok", "with_a_person": "info", "not_for_use": "error", "cannot_tell": ""}
 RUNS_SHOWN = 10
@@ -88,6 +92,7 @@ def judge(page: ProjectPage, judge_id: int) -> HttpResponse:
         "is_imported": found.kind == JudgeKind.IMPORTED,
         "can_run": can_be_run(found, current) and page.may("judges.run"),
         "may_change": page.may("judges.change"),
+        "exports": _exports(page, shown),
     }
     return page.render("judges/judge.html", context)
 
@@ -99,6 +104,14 @@ def _checks(page: ProjectPage, found: Judge) -> dict[str, Any]:
         for test, sort in SORTS.items()
     }
     return {"checks": rows[INJECTION], "bias_checks": rows[BIAS]}
+
+
+def _exports(page: ProjectPage, shown: JudgeVersion | None) -> list[tuple[str, str]]:
+    """(target, its name) of what the reader may take of the version along."""
+    if shown is None or shown.judge.kind == JudgeKind.IMPORTED or not _may_know(page, shown):
+        return []
+    as_code = shown.judge.kind == JudgeKind.LLM and shown.config["per"] == PER_UNIT
+    return [(JSON, "JSON"), *((key, title) for key, (title, _package) in LIBRARIES.items() if as_code)]
 
 
 def _decision_row(page: ProjectPage, found: Judge, held: Standing) -> dict[str, Any]:
@@ -185,18 +198,21 @@ def direction(page: ProjectPage, judge_id: int) -> HttpResponse:
     return page.redirect("judge", judge_id)
 
 
-@project_view("judges", get="judges.change")
-def spec(page: ProjectPage, judge_id: int, number: int) -> HttpResponse:
-    """A version as the file from which the same judge can be made elsewhere."""
+@project_view("judges", get="judges.read")
+def export(page: ProjectPage, judge_id: int, number: int) -> HttpResponse:
+    """A version to take along: as the file that makes the same judge elsewhere, or as code (`?to=ragas`)."""
+    target = page.request.GET.get("to", JSON)
     found = one_judge(page.project, judge_id)
-    version = _numbered(list(found.versions.select_related("judge", "endpoint")), number)
+    version = _numbered(list(found.versions.select_related("judge__project", "endpoint")), number)
+    if target not in TARGETS:
+        raise Http404
     if not _may_know(page, version):
         raise PermissionDenied(why_held_back())
-    return HttpResponse(
-        json.dumps(judge_spec(version), ensure_ascii=False, indent=2),
-        content_type="application/json",
-        headers={"Content-Disposition": f'attachment; filename="{page.project.slug}-judge-{found.pk}-{number}.json"'},
-    )
+    try:
+        return exported(version, target)
+    except Conflict as refusal:
+        messages.error(page.request, refusal.message)
+        return page.redirect("judge", judge_id)
 
 
 def _may_know(page: ProjectPage, version: JudgeVersion) -> bool:

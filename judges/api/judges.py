@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from django.core.exceptions import PermissionDenied
 from django.db.models import QuerySet
+from django.http import HttpResponse
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiResponse
 from rest_framework.request import Request
@@ -13,11 +15,13 @@ from rest_framework.response import Response
 from annotate.api.base import ProjectAPIView, expected_revision, idempotency_key_if_any
 from annotate.api.schema import IF_MATCH, answers
 from annotate.api.serializers import Nothing, With
+from annotate.core.blindness import why_held_back
 from annotate.core.errors import Invalid
 from annotate.core.rows import first_or_raise
 from judges.api import judges_serializers as shapes
 from judges.endpoints.read import endpoints_of, one_endpoint
 from judges.endpoints.write import Trial, change_endpoint, create_endpoint, delete_endpoint, try_endpoint
+from judges.exports.files import exported
 from judges.kinds.llm import builtin_templates
 from judges.kinds.registry import runnable_kinds
 from judges.models import Endpoint, Judge, JudgeKind, JudgeVersion, VersionState
@@ -128,6 +132,24 @@ class JudgeVersionView(ProjectAPIView):
         one of those samples to label.
         """
         return _shown(self, one_version(one_judge(self.project, judge_id), number))
+
+
+class JudgeVersionExportView(ProjectAPIView):
+    actions = {"GET": "judges.read"}
+
+    @answers(OpenApiTypes.BINARY, query=shapes.ExportAsked, status=(200, "application/octet-stream"), conflict=True)
+    def get(self, request: Request, asked: dict[str, str], slug: str, judge_id: int, number: int) -> HttpResponse:
+        """A version to take along: as a file, or as code.
+
+        `json`: everything that makes it the judge it is, with what it was certified for; `create_judge` reads it. An
+        LLM judge also as one Python file for RAGAS, DeepEval or MLflow that gives the same values (docs/judges.md). No
+        key and no address of an endpoint is in either. Refused (403) for those who may not know the verdicts that it
+        has as examples, and (409) where there is nothing to export.
+        """
+        version = one_version(one_judge(self.project, judge_id), number)
+        if not _may_know(self, version):
+            raise PermissionDenied(why_held_back())
+        return exported(version, asked["to"])
 
 
 class JudgeVersionKeepView(ProjectAPIView):

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from rest_framework import serializers as s
 
-from annotate.api.serializers import FreeObject, Moment, Of, Price, Shape, Whole
+from annotate.api.serializers import Choice, FreeObject, Moment, Of, Price, Shape, Whole
 from annotate.core.line_diff import Line
 from judges import models
 from judges.endpoints import write
+from judges.exports.files import TARGETS
 from judges.models import VersionState
 from judges.versions.read import Difference as Differs
 
@@ -55,6 +56,10 @@ class Version(
     created_by = s.CharField(source="created_by.username", allow_null=True)
     created_at = Moment()
     config = FreeObject(help_text=f"{_CONFIG} `examples.drawn` is null for those who may not know these verdicts.")
+
+
+class ExportAsked(Shape, required="to"):
+    to = Choice(TARGETS, help_text="json, ragas, deepeval or mlflow")
 
 
 class VersionCreation(Shape, required="config"):

@@ -25,6 +25,7 @@ urlpatterns = [
     path(P + "judges/<int:judge_id>/versions/<int:number>/", judges.JudgeVersionView.as_view()),
     path(P + "judges/<int:judge_id>/versions/<int:number>/keep/", judges.JudgeVersionKeepView.as_view()),
     path(P + "judges/<int:judge_id>/versions/<int:number>/drop/", judges.JudgeVersionDropView.as_view()),
+    path(P + "judges/<int:judge_id>/versions/<int:number>/export/", judges.JudgeVersionExportView.as_view()),
     path(P + "judges/<int:judge_id>/versions/<int:number>/scores/", runs.VersionScoresView.as_view()),
     path(P + "judges/<int:judge_id>/runs/", runs.JudgeRunsView.as_view()),
     path(P + "judges/<int:judge_id>/runs/estimate/", runs.RunEstimateView.as_view()),

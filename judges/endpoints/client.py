@@ -40,15 +40,7 @@ class Client:
         return f"<Client of {self._endpoint.name}>"
 
     def chat(self, request: ChatRequest) -> Answered:
-        sent: dict[str, Any] = {"model": request.model, "messages": [dict(message) for message in request.messages]}
-        for name in ("temperature", "max_tokens", "seed"):
-            if getattr(request, name) is not None:
-                sent[name] = getattr(request, name)
-        if request.schema is not None:
-            # A strict schema must forbid what it doesn't name, or servers that support “strict” refuse it.
-            strict = request.schema.get("additionalProperties") is False
-            schema = {"name": "reply", "schema": dict(request.schema), "strict": strict}
-            sent["response_format"] = {"type": "json_schema", "json_schema": schema}
+        sent = chat_body(request)
         return self._ask(request, "/chat/completions", sent, read_chat, options=sent.keys() - {"model", "messages"})
 
     def embed(self, request: EmbedRequest) -> Answered:
@@ -87,6 +79,20 @@ class Client:
         body = read(reply, self._redact)
         cost = cost_of(self._endpoint, body.tokens_in, body.tokens_out, needs_out=isinstance(request, ChatRequest))
         return replace(body, cost=cost, latency=latency)
+
+
+def chat_body(request: ChatRequest) -> dict[str, Any]:
+    """The request as the protocol has it."""
+    sent: dict[str, Any] = {"model": request.model, "messages": [dict(message) for message in request.messages]}
+    for name in ("temperature", "max_tokens", "seed"):
+        if getattr(request, name) is not None:
+            sent[name] = getattr(request, name)
+    if request.schema is not None:
+        # A strict schema must forbid what it doesn't name, or servers that support “strict” refuse it.
+        strict = request.schema.get("additionalProperties") is False
+        schema = {"name": "reply", "schema": dict(request.schema), "strict": strict}
+        sent["response_format"] = {"type": "json_schema", "json_schema": schema}
+    return sent
 
 
 @contextmanager

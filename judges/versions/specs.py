@@ -16,6 +16,10 @@ from judges.versions.write import add_version, create_judge
 
 NEEDED = ("name", "kind", "config")
 FIELDS = ("name", "kind", "description", "higher_is_better", "endpoint", "config")
+# A version that was exported says these as well. Nothing of them is taken over: an identity is worked out anew, and a
+# certificate holds where its look was.
+FORMAT, FORMAT_VERSION = "touchstone-judge", 1
+_OF_EXPORTS = ("format", "format_version", "identity", "certificates")
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,13 +35,14 @@ def judge_from_spec(*, project: Project, spec: Any, actor: User | None = None) -
     """Creates the judge, or the next version of the judge with this name, in use. All or nothing.
 
     spec: {"name", "kind", "description"?, "higher_is_better"?, "endpoint"?, "config"}, as
-    `judges.versions.write.judge_spec` makes it.
+    `judges.versions.write.judge_spec` makes it, or as an exported version has it.
 
     Raises Invalid, with the field in its details, and Conflict where a judge of this name is of another kind or has the
     other direction.
     """
     check_json(spec)
     _check_fields(spec)
+    spec = {name: value for name, value in spec.items() if name in FIELDS}
     with transaction.atomic():
         Project.objects.select_for_update(no_key=True).get(pk=project.pk)
         name = spec["name"].strip() if isinstance(spec["name"], str) else ""
@@ -57,8 +62,14 @@ def judge_from_spec(*, project: Project, spec: Any, actor: User | None = None) -
 def _check_fields(spec: Any) -> None:
     if not isinstance(spec, dict):
         raise Invalid("bad_judge", _("Must be an object: {…}."), field="")
+    if (spec.get("format", FORMAT), spec.get("format_version", FORMAT_VERSION)) != (FORMAT, FORMAT_VERSION):
+        raise Invalid(
+            "bad_judge",
+            _("format: must be %(format)s, version %(n)d.") % {"format": FORMAT, "n": FORMAT_VERSION},
+            field="format",
+        )
     for name in spec:
-        if name not in FIELDS:
+        if name not in (*FIELDS, *_OF_EXPORTS):
             raise Invalid(
                 "bad_judge",
                 _("%(field)s: unknown field. Must be one of: %(known)s.")

@@ -328,7 +328,7 @@ NO_PAGES = {
     "judge-direction": "a form",
     "judge-run-estimate": "a part of the form for a run",
     "judge-run-now": "a form",
-    "judge-spec": "a file",
+    "judge-export": "a file",
     "canaries-estimate": "a part of the form for a check",
     "propose-estimate": "a part of the form for proposals",
     "lab-estimate": "a part of the lab's form",

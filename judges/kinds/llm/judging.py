@@ -84,7 +84,7 @@ class Judging:
         self._dimension: str = config["dimension"]
         self._answers = Answers(config)
         self._prompt = Prompt(config)
-        self._form = lru_cache(maxsize=64)(self._make_form)
+        self.form = lru_cache(maxsize=64)(self._make_form)
 
     def ask(self, item: Item, model: Model) -> Outcome:
         units = self._units(item)
@@ -104,7 +104,7 @@ class Judging:
     def _request(self, values: Mapping[str, Shown], units: Sequence[str], repeat: int) -> ChatRequest:
         config, prompt = self._config, self._prompt
         text, code = prompt.fill(values)
-        form, schema = self._form(len(units))
+        form, schema = self.form(len(units))
         parts = [text, END.format(code=code), *([f"The task once more:\n{prompt.task}"] if prompt.task else []), form]
         return ChatRequest(
             model=config["model"],

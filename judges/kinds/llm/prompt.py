@@ -211,27 +211,28 @@ class Prompt:
     """A complete configuration's prompt, parsed once.
 
     task: the text before it first shows something, which is repeated after all of it. shown: the variables that show
-    something of the sample.
+    something of the sample. parts: with everything filled in that is the same for every item. examples: what each
+    shows, and its value as a reply has it.
     """
 
     def __init__(self, config: Config) -> None:
         self.shown = sample_names(config["prompt"])
-        self._parts = filled(parts_of(config["prompt"], names_between(config["prompt"])), _instructions(config))
-        self.task = self._parts[0].text.strip() if self._parts and not self._parts[0].is_variable else ""
+        self.parts = filled(parts_of(config["prompt"], names_between(config["prompt"])), _instructions(config))
+        self.task = self.parts[0].text.strip() if self.parts and not self.parts[0].is_variable else ""
         drawn, nearest = config["examples"]["drawn"], config["examples"].get("nearest")
-        self._examples = [_as_shown(example) for example in drawn]
+        self.examples = [_as_shown(example) for example in drawn]
         texts = tuple(_words(example["shows"]) for example in drawn)
         self._nearest = nearest_of(texts, nearest) if nearest and drawn else None
 
     def fill(self, values: Mapping[str, Shown]) -> tuple[str, str]:
         """The text, and the code of its marks. values: of `shown`, none of them None."""
-        examples = self._examples
+        examples = self.examples
         if self._nearest is not None:
             examples = [examples[place] for place in self._nearest.to(_words(values))]
         shown = [text for shows, _value in examples for text in texts_in(shows.values())]
         code = code_for([*texts_in(values.values()), *shown])
         values = {**values, EXAMPLES: "\n\n".join(_example(place, one, code) for place, one in enumerate(examples, 1))}
-        texts = [self._text(part, values, code) if part.is_variable else part.text for part in self._parts]
+        texts = [self._text(part, values, code) if part.is_variable else part.text for part in self.parts]
         return "".join(texts), code
 
     def _text(self, part: Part, values: Mapping[str, Shown], code: str) -> str:

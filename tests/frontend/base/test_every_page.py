@@ -36,7 +36,7 @@ READ = {
         experiment-download batches audits audits-one batch batch-tasks task-return batch-progress
         batch-claims reports report report-judge report-annotators report-look report-compare report-triage
         report-labels report-planner report-outcomes report-status report-download judges judge judge-diff
-        canaries canary-check runs run run-progress proposals
+        judge-export canaries canary-check runs run run-progress proposals
     """,
     ADMIN: """
         settings project-manage questions-import qrels-import run-import diagnosis-mapping pool-documents
@@ -46,7 +46,7 @@ READ = {
         qualification-new qualification qualification-end qualification-decide gold criteria-add criterion-new
         criterion-edit criterion-carry import import-job import-progress import-errors endpoints endpoint-new
         endpoint endpoint-delete report-share judge-new judge-new-from judge-edit lab lab-trial lab-progress
-        propose-claims judge-run judge-spec run-step export release audit audit-csv members member-deactivate
+        propose-claims judge-run run-step export release audit audit-csv members member-deactivate
     """,
 }
 WRITE = {

@@ -250,7 +250,7 @@ def upload(spec: Any) -> dict[str, SimpleUploadedFile]:
 
 def test_from_a_file_as_another_page_gives_it(alice: User, judge: Judge) -> None:
     client = as_user(alice)
-    spec = client.get(f"/p/help/judges/{judge.pk}/versions/1.json").json()
+    spec = client.get(f"/p/help/judges/{judge.pk}/versions/1/export/").json()
     reply = client.post(NEW, upload({**spec, "name": "Copied"}))
     copied = Judge.objects.get(name="Copied")
     assert reply.url == f"/p/help/judges/{copied.pk}/"

@@ -66,7 +66,7 @@ def test_examples_are_for_those_who_may_know_their_verdicts(
     config = {**second.config, "examples": {"count": 1, "seed": 1, "drawn": drawn}}
     JudgeVersion.objects.filter(pk=second.pk).update(config=config)
     at = f"/p/help/judges/{judge.pk}/"
-    places = (f"{at}?version=2", f"{at}diff/", f"{at}versions/2.json")
+    places = (f"{at}?version=2", f"{at}diff/", f"{at}versions/2/export/")
 
     def shows(who: User) -> list[bool]:
         return ["zebra" in as_user(who).get(place).content.decode() for place in places]
@@ -114,9 +114,9 @@ def test_a_reviewer_reads_and_changes_nothing(rita: User, judge: Judge, second: 
 
 def test_who_may_what(judge: Judge, second: JudgeVersion, who_may: WhoMay) -> None:
     at = f"/p/help/judges/{judge.pk}/"
-    for path in ("", "diff/"):
+    for path in ("", "diff/", "versions/1/export/"):
         assert who_may(f"{at}{path}") == REVIEWERS_READ, path
-    for path in ("edit/", "run/", "versions/1.json"):
+    for path in ("edit/", "run/"):
         assert who_may(f"{at}{path}") == ADMIN, path
     assert who_may("/p/help/judges/new/") == ADMIN
     for path in ("direction/", "versions/2/keep/", "versions/2/drop/", "run/now/", "run/estimate/"):
@@ -129,7 +129,7 @@ def test_another_projects_judge_is_not_found(alice: User, judge: Judge) -> None:
     from annotate.projects.write import create_project
 
     create_project(slug="other", spec={}, created_by=alice)
-    for path in ("", "edit/", "run/", "diff/", "versions/1.json"):
+    for path in ("", "edit/", "run/", "diff/", "versions/1/export/"):
         assert as_user(alice).get(f"/p/other/judges/{judge.pk}/{path}").status_code == 404, path
 
 
@@ -218,7 +218,7 @@ def test_which_way_its_scores_go(alice: User, judge: Judge) -> None:
 
 
 def test_a_version_can_be_taken_along(alice: User, judge: Judge) -> None:
-    reply = as_user(alice).get(f"/p/help/judges/{judge.pk}/versions/1.json")
+    reply = as_user(alice).get(f"/p/help/judges/{judge.pk}/versions/1/export/")
     assert reply.json()["name"] == "Words"
     assert f'filename="help-judge-{judge.pk}-1.json"' in reply["Content-Disposition"]
 
