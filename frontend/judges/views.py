@@ -12,6 +12,7 @@ from django.utils.translation import gettext as _
 from annotate.core.blindness import why_held_back
 from annotate.core.errors import Conflict
 from frontend.base.pages import ProjectPage, project_view
+from frontend.judges.aligning import can_be_aligned
 from frontend.judges.canaries import check_row
 from frontend.judges.run_start import can_be_run
 from frontend.judges.run_words import TONES
@@ -88,6 +89,7 @@ def judge(page: ProjectPage, judge_id: int) -> HttpResponse:
         "run_count": runs.count(),
         "can_be_checked": can_be_checked(shown),
         **(_checks(page, found) if can_be_checked(shown) else {}),
+        "can_be_aligned": can_be_aligned(found, current) and page.may("judges.run"),
         "may_run": page.may("judges.run"),
         "is_imported": found.kind == JudgeKind.IMPORTED,
         "can_run": can_be_run(found, current) and page.may("judges.run"),

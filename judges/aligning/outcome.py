@@ -6,7 +6,7 @@ from typing import Any
 
 import alignment
 from judges.aligning.asking import INNER, SAME_LABELS, answers_of, repeat_of
-from judges.aligning.people import Levels
+from judges.aligning.people import Levels, divided_units
 from judges.models import Alignment
 
 # Of the interval of a gain; it is wide as choosing makes it, see `alignment.select`.
@@ -15,10 +15,11 @@ _LEVEL = 0.95
 
 def outcome_of(of: Alignment) -> dict[str, Any]:
     """Plain JSON: {"candidates": [{"name", "kappa", "error", "answered", "same_labels"}], "chosen", "of_folds",
-    "before", "after", "gain": estimates, "same_labels", "units", "groups"}.
+    "before", "after", "gain": estimates, "same_labels", "units", "groups", "wrong", "divided"}.
 
     kappa of a candidate: cross-validated; error: of its difference to the best one's; None where there is none.
-    answered: of how many units it has a value. same_labels: kappa of what was made from all labels with these.
+    answered: of how many units it has a value. same_labels: kappa of what was made from all labels with these. wrong:
+    on how many units the procedure is; divided: on how many of these people differ among themselves.
     """
     import numpy as np
 
@@ -39,6 +40,9 @@ def outcome_of(of: Alignment) -> dict[str, Any]:
     rng = alignment.seeded(of.seed)
     found = alignment.select(people, inner, groups, folds, levels.count, rng, same_labels=same, level=_LEVEL)
     whole = alignment.choose(people, same, groups, levels.count)
+    place_of = dict(zip(sorted(set(folds)), found.of_folds, strict=True))
+    procedure = [inner[place_of[fold]][at] for at, fold in enumerate(folds)]
+    wrong = {key for key, level, level_said in zip(keys, people, procedure, strict=True) if level != level_said}
     return {
         "candidates": [
             {
@@ -58,6 +62,8 @@ def outcome_of(of: Alignment) -> dict[str, Any]:
         "same_labels": found.same_labels,
         "units": len(keys),
         "groups": len(set(groups)),
+        "wrong": len(wrong),
+        "divided": len(wrong & divided_units(of.criterion, {name for name, _unit in wrong})),
     }
 
 

@@ -120,6 +120,17 @@ def reasons_on_dev(criterion: Criterion, names: Collection[str]) -> dict[UnitKey
     return _reasons(on_dev(criterion, names, reader=SYSTEM))
 
 
+def divided_units(criterion: Criterion, names: Collection[str]) -> set[UnitKey]:
+    """The units of those of the samples that are dev on which people's labels differ, by pass or fail where the
+    criterion has that."""
+    levels = Levels(criterion)
+    said: dict[UnitKey, set[int]] = {}
+    for label in on_dev(criterion, names, reader=SYSTEM).labels:
+        key = label.sample.external_id, label.unit
+        said.setdefault(key, set()).add(levels.of(cast("Value", label.value)))
+    return {key for key, values in said.items() if len(values) > 1}
+
+
 def _reasons(dev: OnDev) -> dict[UnitKey, list[tuple[Value, str]]]:
     """What was written about each unit, with the value that it was written for: by the reviewer, then by annotators."""
     found: dict[UnitKey, list[tuple[Value, str]]] = {}

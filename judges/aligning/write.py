@@ -29,6 +29,7 @@ from judges.aligning.candidates import FIXED, WHOLE, Parts, candidates_for
 from judges.aligning.distil import LONGEST_RULE
 from judges.aligning.outcome import outcome_of
 from judges.aligning.people import Unit, kept_units, units_on_dev
+from judges.aligning.read import spent
 from judges.kinds.base import Size
 from judges.kinds.llm.config import criterion_text
 from judges.kinds.llm.examples import example_samples
@@ -171,16 +172,6 @@ def _begin(of: Alignment, step: AlignmentStep, actor: User | None, key: RequestK
         key=key,
     )
     of.save(update_fields=["run"])
-
-
-def runs_of(of: Alignment) -> Any:
-    return Run.objects.filter(version=of.base_id, purpose=RunPurpose.ALIGN, terms__alignment=of.pk)
-
-
-def spent(of: Alignment) -> Decimal:
-    """Of all its steps, in the endpoint's currency, with what may have been paid for requests without a reply."""
-    costs = runs_of(of).values_list("cost", "at_most")
-    return sum((cost + at_most for cost, at_most in costs), Decimal(0))
 
 
 def advance_all() -> None:

@@ -1,6 +1,6 @@
 from django.urls import path
 
-from judges.api import canaries, certificates, draws, judges, lab, projects, reports, runs
+from judges.api import aligning, canaries, certificates, draws, judges, lab, projects, reports, runs
 
 P = "projects/<slug:slug>/"
 
@@ -35,6 +35,17 @@ urlpatterns = [
     path(P + "judges/<int:judge_id>/canaries/<int:run_id>/flips/", canaries.CanaryFlipsView.as_view()),
     path(P + "judges/<int:judge_id>/claims/", runs.ProposeView.as_view()),
     path(P + "judges/<int:judge_id>/claims/estimate/", runs.ProposeEstimateView.as_view()),
+    path(P + "judges/<int:judge_id>/alignments/", aligning.JudgeAlignmentsView.as_view()),
+    path(P + "judges/<int:judge_id>/alignments/estimate/", aligning.AlignmentEstimateView.as_view()),
+    path(P + "judges/<int:judge_id>/alignments/<int:alignment_id>/", aligning.JudgeAlignmentView.as_view()),
+    path(P + "judges/<int:judge_id>/alignments/<int:alignment_id>/pause/", aligning.AlignmentPauseView.as_view()),
+    path(P + "judges/<int:judge_id>/alignments/<int:alignment_id>/resume/", aligning.AlignmentResumeView.as_view()),
+    path(P + "judges/<int:judge_id>/alignments/<int:alignment_id>/cancel/", aligning.AlignmentCancelView.as_view()),
+    path(P + "judges/<int:judge_id>/alignments/<int:alignment_id>/try/", aligning.AlignmentTryView.as_view()),
+    path(
+        P + "judges/<int:judge_id>/alignments/<int:alignment_id>/rules/<int:rule_id>/",
+        aligning.AlignmentRuleView.as_view(),
+    ),
     path(P + "judges/<int:judge_id>/trials/", lab.TrialsView.as_view()),
     path(P + "judges/<int:judge_id>/trials/<int:trial_id>/", lab.TrialView.as_view()),
     path(P + "judges/<int:judge_id>/trials/<int:trial_id>/keep/", lab.TrialKeepView.as_view()),

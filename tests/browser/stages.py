@@ -10,6 +10,7 @@ from typing import Any
 
 from django.utils import timezone
 
+from alignment import Estimate
 from annotate.batches.audits_make import make_audit
 from annotate.batches.audits_write import create_schedule
 from annotate.batches.gold import import_gold
@@ -28,7 +29,20 @@ from annotate.tasks.write import reopen_task, return_task
 from annotate.verdicts.adjudication import approve
 from judges.canaries.write import check_canaries
 from judges.endpoints.write import create_endpoint
-from judges.models import Ask, Endpoint, Judge, JudgeVersion, Reply, Run, RunState, Score, Trial, VersionState
+from judges.models import (
+    Alignment,
+    Ask,
+    Endpoint,
+    Judge,
+    JudgeVersion,
+    Reply,
+    Rule,
+    Run,
+    RunState,
+    Score,
+    Trial,
+    VersionState,
+)
 from judges.reports.evidence import settled_on_dev
 from judges.versions.write import add_version, create_judge
 from systems.experiments.figures import freeze_figures
@@ -364,6 +378,41 @@ def canary_stages(llm: int, user: User) -> dict[str, int]:
     }
 
 
+def alignment_stages(llm: int, user: User) -> dict[str, int]:
+    """One that is done and helped, with a rule in each state; one in which nothing was better; one under way."""
+    version = JudgeVersion.objects.filter(judge=llm).order_by("number")[0]
+    project = version.judge.project
+    criterion = project.criteria.get(key="support", is_current=True)
+    samples = list(project.samples.order_by("pk")[:12])
+    units = [[one.external_id, "claim:0", one.external_id, place % 4, 1.0, 1] for place, one in enumerate(samples)]
+    given = {"base": version, "criterion": criterion, "dimension": "support", "units": units, "created_by": user}
+    values = [("start", 0.31, 0.09, 0.31), ("rules", 0.64, 0.0, 0.7), ("all_nearest", 0.6, 0.04, 0.93)]
+    names = ("name", "kappa", "error", "same_labels")
+    candidates = [{**dict(zip(names, one, strict=True)), "answered": 11} for one in values]
+    of_units: dict[str, Any] = {"n": 12, "clusters": 12, "method": "kappa"}
+    result = {
+        "candidates": candidates, "chosen": 1, "of_folds": [1, 1, 2, 1], "same_labels": 0.93,
+        "before": Estimate(0.31, 0.12, 0.5, **of_units).as_dict(),
+        "after": Estimate(0.62, 0.4, 0.8, **of_units).as_dict(),
+        "gain": Estimate(0.31, 0.08, 0.52, **of_units).as_dict(), "units": 12, "groups": 12, "wrong": 3, "divided": 2,
+    }  # fmt: skip
+    nothing = {**result, "chosen": 0, "gain": Estimate(0.02, -0.09, 0.13, **of_units).as_dict()}
+    parts = [{"name": name, "parts": {}} for name, *_rest in values]
+    done, same = (
+        Alignment.objects.create(**given, seed=seed, step="done", candidates=parts, result=found)
+        for seed, found in enumerate((result, nothing))
+    )
+    going = Alignment.objects.create(
+        **given, seed=2, step="rules", run=_run(version, user, RunState.RUNNING, done=1, purpose="align")
+    )
+    Run.objects.filter(pk=going.run_id).update(terms={"alignment": going.pk, "step": going.step})
+    sources = [[name, unit] for name, unit, *_rest in units[:2]]
+    for state in ("proposed", "accepted", "dropped"):
+        text = f"A claim that names a holiday needs the year. {LONG}"
+        Rule.objects.create(alignment=done, proposed=text, text=text, sources=sources, groups=2, state=state)
+    return {"done_alignment": done.pk, "same_alignment": same.pk, "going_alignment": going.pk}
+
+
 def _proposals(version: JudgeVersion, user: User) -> Run:
     """Of two samples, one of which failed."""
     run = Run.objects.create(version=version, purpose="claims", state="done", scope={"all": True}, created_by=user)
@@ -458,10 +507,12 @@ def _first(judge: Judge) -> JudgeVersion:
     return judge.versions.get(number=1)
 
 
-def _run(version: JudgeVersion, user: User, state: RunState, *, done: int, **fields: Any) -> Run:
+def _run(
+    version: JudgeVersion, user: User, state: RunState, *, done: int, purpose: str = "scores", **fields: Any
+) -> Run:
     """Of four asks; of those that are done every second one failed."""
     run = Run.objects.create(
-        version=version, purpose="scores", state=state, scope={"all": True}, planned=4, created_by=user, **fields
+        version=version, purpose=purpose, state=state, scope={"all": True}, planned=4, created_by=user, **fields
     )
     samples = list(version.judge.project.samples.order_by("pk")[:2])
     reply = Reply.objects.create(

@@ -35,7 +35,15 @@ from judges.reports.links import create_link
 from judges.reports.write import freeze_report
 from tests.annotate.factories import make_batch
 from tests.browser.accessibility import NARROW, WIDE, bring_axe, low_contrast, problems, sticking_out, unseen_focus
-from tests.browser.stages import Stages, audit_stages, canary_stages, judge_stages, system_stages, trial_stages
+from tests.browser.stages import (
+    Stages,
+    alignment_stages,
+    audit_stages,
+    canary_stages,
+    judge_stages,
+    system_stages,
+    trial_stages,
+)
 from tests.pages import pages_of
 
 if TYPE_CHECKING:
@@ -206,6 +214,10 @@ PAGES = [
     ("alma", "/p/stages/judges/{asks}/run/"),
     ("alma", "/p/stages/judges/{asks}/lab/"),
     ("alma", "/p/stages/judges/{asks}/canaries/"),
+    ("alma", "/p/stages/judges/{asks}/align/"),
+    ("alma", "/p/stages/judges/{asks}/align/{done_alignment}/"),
+    ("alma", "/p/stages/judges/{asks}/align/{same_alignment}/"),
+    ("alma", "/p/stages/judges/{asks}/align/{going_alignment}/"),
     ("alma", "/p/stages/judges/{asks}/claims/"),
     ("alma remy", "/p/stages/runs/{proposed_run}/claims/"),
     ("alma remy", "/p/stages/judges/{asks}/canaries/{done_check}/"),
@@ -334,6 +346,9 @@ NO_PAGES = {
     "lab-estimate": "a part of the lab's form",
     "lab-progress": "a part of the trial's page",
     "lab-step": "a form",
+    "alignments-estimate": "a part of the form for an alignment",
+    "alignment-step": "a form",
+    "alignment-rule": "a form",
     "judge-version-step": "a form",
     "run-progress": "a part of the run's page",
     "export-settle": "a form",
@@ -408,6 +423,7 @@ def world(standing_app: LiveApp) -> dict[str, Any]:
         **stages.names,
         **(judged := judge_stages(stages.project, alma)),
         **canary_stages(judged["asks"], alma),
+        **alignment_stages(judged["asks"], alma),
         **trial_stages(demo, alma),
         **audit_stages(demo, alma, remy, ana),
         **system_stages(stages.project, alma),

@@ -65,7 +65,16 @@ def values(both: Both) -> dict[str, Any]:
         "of": "units",
         "what": "waive",
     }
-    more |= {"form": "json", "name": "statistics", "token_id": "t", "username": "ben", "run_id": 1, "trial_id": 1}
+    more |= {
+        "form": "json",
+        "name": "statistics",
+        "token_id": "t",
+        "username": "ben",
+        "run_id": 1,
+        "trial_id": 1,
+        "alignment_id": 1,
+        "rule_id": 1,
+    }
     return {**more, **both.own}
 
 

@@ -9,12 +9,11 @@ from typing import Any
 
 from annotate.core.errors import Refusal
 from annotate.projects.read import criterion_named, project_named
+from judges.aligning.read import runs_of, spent
 from judges.aligning.write import (
     MOST_SAMPLES,
     advance,
     estimate_alignment,
-    runs_of,
-    spent,
     start_alignment,
     try_candidate,
 )

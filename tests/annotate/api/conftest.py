@@ -28,7 +28,7 @@ from annotate.models import (
 from annotate.projects.write import set_member
 from annotate.tasks.threads import ask
 from judges.endpoints.write import create_endpoint
-from judges.models import Ask, Judge, JudgeVersion, Run, Score, Trial
+from judges.models import Alignment, Ask, Judge, JudgeVersion, Rule, Run, Score, Trial
 from systems.experiments.figures import freeze_figures
 from systems.experiments.write import create_experiment
 from systems.models import (
@@ -136,6 +136,13 @@ def _fill(project: Any, first: User, second: User, *, criteria: list[str], numbe
         samples=[sample.external_id],
         run=run,
     )
+    alignment = Alignment.objects.create(
+        base=version, criterion=gold.criterion, dimension=gold.criterion.key, seed=1, run=run,
+        units=[[sample.external_id, "answer", sample.external_id, 0, 2, 1]],
+    )  # fmt: skip
+    rule = Rule.objects.create(
+        alignment=alignment, proposed="So.", text="So.", sources=[[sample.external_id, "answer"]], groups=1
+    )
     view = SavedView.objects.create(project=project, owner=inviting, name="View", conditions={"q": "a"})
     schedule = create_schedule(
         project=project, actor=inviting, today=timezone.localdate(), name="Audits", criteria=asked, annotators=[first],
@@ -165,6 +172,8 @@ def _fill(project: Any, first: User, second: User, *, criteria: list[str], numbe
         "gold_id": gold.pk,
         "judge_id": judge.pk,
         "trial_id": trial.pk,
+        "alignment_id": alignment.pk,
+        "rule_id": rule.pk,
         "run_id": run.pk,
         "name": endpoint.name,
         "flag_id": flag.pk,

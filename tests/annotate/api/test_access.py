@@ -179,6 +179,9 @@ VALID: dict[str, dict[str, Any]] = {
     },
     "TaskSkipView": {"reason": "No."},
     "TrialsView": {"config": {}, "criterion": "grade"},
+    "JudgeAlignmentsView": {"criterion": "grade"},
+    "AlignmentEstimateView": {"criterion": "grade"},
+    "AlignmentRuleView": {"state": "accepted"},
     "TaskFlagView": {"reason": "Cut off."},
     "FlagResolveView": {"resolution": "Seen."},
     "TaskThreadsView": {"text": "Of what?"},
@@ -201,7 +204,8 @@ def valid(route: Route, method: str) -> dict[str, Any] | None:
 
 OBJECTS = {
     "sample_id", "number", "verdict_id", "task_id", "gold_id", "job_id", "judge_id", "token_id", "flag_id", "invite_id",
-    "run_id", "name", "trial_id", "thread_id", "schedule_id", "view_id", "image_name", "qualification_id",
+    "run_id", "name", "trial_id", "alignment_id", "rule_id", "thread_id", "schedule_id", "view_id", "image_name",
+    "qualification_id",
 }  # fmt: skip
 
 
@@ -217,6 +221,8 @@ def test_an_object_of_another_project_is_not_there(both: Both, route: Route) -> 
         "gold_id": 10**15,
         "judge_id": 10**15,
         "trial_id": 10**15,
+        "alignment_id": 10**15,
+        "rule_id": 10**15,
         "name": "nowhere",
         "invite_id": 10**15,
         "run_id": 10**15,

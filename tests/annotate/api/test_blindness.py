@@ -12,13 +12,14 @@ from typing import Any
 
 import pytest
 
+from alignment import Estimate
 from annotate.batches.steps import close_batch, reopen_batch
 from annotate.models import Batch, Flag, GoldAnswer, Task, Thread, Verdict
 from annotate.projects.criteria import add_criteria
 from annotate.tasks.labelling import skip_task, submit_task
 from annotate.tasks.threads import ask as ask_reviewers
 from annotate.tasks.threads import write
-from judges.models import Ask, GroupSide, Judge, JudgeVersion, Reply, Run, Score, Side, Trial
+from judges.models import Alignment, Ask, GroupSide, Judge, JudgeVersion, Reply, Rule, Run, Score, Side, Trial
 from tests.annotate.api.routes import API, PAGES, Route
 from tests.annotate.api.test_access import PUBLIC, ask
 from tests.annotate.factories import World, label_all, make_sample, make_world, say
@@ -113,7 +114,24 @@ def _world(module_transaction: None) -> World:
             version=tried, base=version, criterion=world.criteria("grade")[0], dimension="grade", seed=1, wanted=6,
             samples=[sample.external_id for sample in samples], run=Run.objects.create(version=tried),
         )  # fmt: skip
+        alignment = Alignment.objects.create(
+            base=version, criterion=world.criteria("grade")[0], dimension="grade", seed=1, step="done",
+            units=[[one.external_id, "answer", one.external_id, place % 2, 2, 1] for place, one in enumerate(samples)],
+            candidates=[{"name": "start", "parts": {}}], result=RESULT,
+        )  # fmt: skip
+        Rule.objects.create(
+            alignment=alignment, proposed=f"{MARKER} rule", text=f"{MARKER} rule", groups=1,
+            sources=[[samples[0].external_id, "answer"]],
+        )  # fmt: skip
     return world
+
+
+ESTIMATE = Estimate(0.25, 0.125, 0.375, n=6, clusters=6, method="kappa").as_dict()
+RESULT = {
+    "candidates": [{"name": "start", "kappa": 0.25, "error": 0.0, "answered": 6, "same_labels": 0.25}],
+    "chosen": 0, "of_folds": [0, 0], "before": ESTIMATE, "after": ESTIMATE, "gain": ESTIMATE, "same_labels": 0.25,
+    "units": 6, "groups": 6, "wrong": 1, "divided": 0,
+}  # fmt: skip
 
 
 def plausible(world: World) -> list[dict[str, Any]]:
@@ -126,6 +144,8 @@ def plausible(world: World) -> list[dict[str, Any]]:
         "run_id": list(Run.objects.values_list("pk", flat=True)),
         "judge_id": list(Judge.objects.values_list("pk", flat=True)),
         "trial_id": list(Trial.objects.values_list("pk", flat=True)),
+        "alignment_id": list(Alignment.objects.values_list("pk", flat=True)),
+        "rule_id": list(Rule.objects.values_list("pk", flat=True)),
         "key": ["grade", "support", "measure"],
         "gold_id": list(GoldAnswer.objects.values_list("pk", flat=True)),
         "flag_id": list(Flag.objects.values_list("pk", flat=True)),

@@ -111,6 +111,8 @@ NOTHING_REQUIRED = {
     ("RunPauseView", "POST"), ("RunResumeView", "POST"), ("TakeOverView", "POST"), ("TaskHeartbeatView", "POST"),
     ("TaskReopenView", "POST"), ("TaskSubmitView", "POST"), ("TokensView", "POST"), ("TrialDropView", "POST"),
     ("TrialKeepView", "POST"), ("WorkView", "POST"),
+    ("AlignmentPauseView", "POST"), ("AlignmentResumeView", "POST"), ("AlignmentCancelView", "POST"),
+    ("AlignmentTryView", "POST"),
     ("ArchiveView", "POST"), ("RestoreView", "POST"), ("MemberResetView", "POST"),
     ("OwnTestView", "POST"), ("FreezeView", "POST"), ("VersionView", "PATCH"), ("ExperimentFiguresView", "POST"),
      ("QualificationTryView", "POST"),

@@ -262,6 +262,18 @@ def test_replies_are_what_the_schema_says(both: Both, schema: dict[str, Any]) ->
     check(world.alice, "GET", trials + "{trial_id}/")
     check(world.alice, "POST", trials + "{trial_id}/keep/")
     check(world.alice, "POST", trials + "{trial_id}/drop/")
+    alignments = desk + "judges/{judge_id}/alignments/"
+    check(world.alice, "GET", alignments)
+    check(world.alice, "POST", alignments, {"criterion": "grade"})
+    check(world.rita, "POST", alignments, {"criterion": "grade"})
+    check(world.alice, "POST", alignments + "estimate/", {"criterion": "grade"})
+    check(world.alice, "GET", alignments + "{alignment_id}/")
+    check(world.alice, "PATCH", alignments + "{alignment_id}/rules/{rule_id}/", {"state": "accepted", "text": "Yes."})
+    check(world.alice, "PATCH", alignments + "{alignment_id}/rules/{rule_id}/", {"state": "kept"})
+    check(world.alice, "POST", alignments + "{alignment_id}/try/", {})
+    check(world.alice, "POST", alignments + "{alignment_id}/resume/", {})
+    check(world.alice, "POST", alignments + "{alignment_id}/pause/")
+    check(world.alice, "POST", alignments + "{alignment_id}/cancel/")
     check(world.ann, "GET", desk + "work/")
     task = "/api/tasks/{task_id}/"
     key = {"Idempotency-Key": "5f0c1fb0-0d63-4f0a-9a55-2f1f0ad1e5f1"}

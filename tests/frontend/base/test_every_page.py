@@ -46,6 +46,7 @@ READ = {
         qualification-new qualification qualification-end qualification-decide gold criteria-add criterion-new
         criterion-edit criterion-carry import import-job import-progress import-errors endpoints endpoint-new
         endpoint endpoint-delete report-share judge-new judge-new-from judge-edit lab lab-trial lab-progress
+        alignments alignment
         propose-claims judge-run run-step export release audit audit-csv members member-deactivate
     """,
 }
@@ -69,6 +70,7 @@ WRITE = {
         criteria-add criterion-new criterion-edit criterion criterion-carry import import-job endpoint-new
         endpoint endpoint-try endpoint-delete report-certify report-triage report-labels report-planner
         report-outcomes report-share report-unshare judge-new judge-new-from judge-edit lab lab-estimate
+        alignments alignments-estimate alignment-step alignment-rule
         lab-step judge-direction canaries canaries-estimate propose-claims propose-estimate judge-run
         judge-run-estimate judge-run-now judge-version-step run-step export export-settle members
         member-account member-invite invite-revoke member-change member-deactivate member-reactivate
@@ -90,7 +92,7 @@ VALUES: dict[str, Any] = {
 # They lead elsewhere, or the world has none of what they are about: a removal, a carried version, a file, proposals.
 NOTHING_THERE = """
     version-target-remove asking-step experiment-download audits-step batch-edit own-qualification criterion-carry
-    report-look report-download canaries canary-check propose-claims proposals run-step release
+    report-look report-download alignments alignment canaries canary-check propose-claims proposals run-step release
 """
 OF_PROJECT = [route for route in PAGES if route.path.startswith("/p/")]
 OUTSIDE = {

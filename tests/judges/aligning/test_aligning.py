@@ -16,13 +16,13 @@ from annotate.labels.consensus import settle_imported
 from annotate.models import Label, Sample
 from judges.aligning.asking import config_of, united_rules, usable_rules
 from judges.aligning.candidates import WHOLE
+from judges.aligning.read import spent
 from judges.aligning.write import (
     advance,
     cancel_alignment,
     decide_rule,
     pause_alignment,
     resume_alignment,
-    spent,
     start_alignment,
 )
 from judges.management.commands.align_judge import lines_of

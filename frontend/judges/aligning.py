@@ -1,0 +1,258 @@
+"""Aligning a judge: starting it, how far it has come, whether it helped, and its rules, which people take or drop."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from django import forms
+from django.contrib import messages
+from django.http import Http404, HttpResponse
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from annotate.batches.sample_choice import MAX_SEED, new_seed
+from annotate.core.errors import Conflict, Refusal
+from frontend.base.pages import ProjectPage, RefusalsShown, project_view, status_of
+from frontend.judges.run_start import BudgetForm, budget_field, estimate_page
+from frontend.judges.run_words import run_context
+from frontend.reports.shown import money, shown
+from judges.aligning.distil import LONGEST_RULE
+from judges.aligning.read import alignments_of, one_alignment, one_rule, result_for, rules_for, spent
+from judges.aligning.write import (
+    MOST_SAMPLES,
+    cancel_alignment,
+    decide_rule,
+    estimate_alignment,
+    pause_alignment,
+    resume_alignment,
+    start_alignment,
+    try_candidate,
+)
+from judges.core.scores_read import current_version
+from judges.lab.read import questions_of
+from judges.lab.write import DEFAULT_SAMPLES
+from judges.lab.write import MOST_SAMPLES as MOST_ON_TRIAL
+from judges.models import Alignment, AlignmentStep, Judge, JudgeKind, JudgeVersion, Rule, RuleState, RunState
+from judges.runs.read import progress_of
+from judges.versions.read import one_judge
+
+# Of candidates (judges.aligning.candidates), what each adds to the judge as it is.
+CANDIDATES = {
+    "start": gettext_lazy("Current judge"),
+    "guideline": gettext_lazy("Criterion’s text"),
+    "rules": gettext_lazy("Rules"),
+    "guideline_rules": gettext_lazy("Criterion’s text, rules"),
+    "diverse": gettext_lazy("Varied examples"),
+    "hard": gettext_lazy("Hard examples"),
+    "nearest": gettext_lazy("Similar examples"),
+    "rules_diverse": gettext_lazy("Rules, varied examples"),
+    "rules_hard": gettext_lazy("Rules, hard examples"),
+    "rules_nearest": gettext_lazy("Rules, similar examples"),
+    "all_diverse": gettext_lazy("Criterion’s text, rules, varied examples"),
+    "all_nearest": gettext_lazy("Criterion’s text, rules, similar examples"),
+}
+PAGE_SIZE = 20
+
+
+class AlignForm(BudgetForm):
+    """On which criterion a judge is aligned, on how many samples, and for how much."""
+
+    budget_help = gettext_lazy("All steps together stop at this budget. Leave empty for no limit.")
+
+    criterion = forms.ChoiceField(label=gettext_lazy("Align with human labels on"))
+    samples = forms.IntegerField(
+        label=gettext_lazy("Samples at most"),
+        min_value=1,
+        max_value=MOST_SAMPLES,
+        initial=500,
+        help_text=gettext_lazy("Drawn from resolved samples of the dev set. The test set stays locked."),
+    )
+    seed = forms.IntegerField(label=gettext_lazy("Random seed"), min_value=0, max_value=MAX_SEED)
+
+    def __init__(self, version: JudgeVersion, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, endpoint=version.endpoint, **kwargs)
+        self._version = version
+        self._by_key = {one.key: one for one in questions_of(version) if one.key == version.config["criterion"]}
+        self.fields["criterion"].choices = [(one.key, one.name) for one in self._by_key.values()]  # type: ignore[attr-defined]
+
+    def wanted(self) -> dict[str, Any]:
+        """Of a valid form: what an estimate and the alignment itself are asked with."""
+        given = self.cleaned_data
+        return {
+            "version": self._version,
+            "criterion": self._by_key[given["criterion"]],
+            "samples": given["samples"],
+            "seed": given["seed"],
+        }
+
+
+_PLACES = {"bad_budget": "budget", "no_price": "budget", "bad_samples": "samples", "bad_seed": "seed"}
+
+
+def can_be_aligned(judge: Judge, version: JudgeVersion | None) -> bool:
+    return version is not None and judge.kind == JudgeKind.LLM and version.config["answer_with"] == "options"
+
+
+@project_view("judges", get="judges.run", post="judges.run")
+def alignments(page: ProjectPage, judge_id: int) -> HttpResponse:
+    """The form of the next one, and those so far. A POST starts one."""
+    judge, version = _of(page, judge_id)
+    form = AlignForm(version, page.data, initial={"seed": new_seed()})
+    if form.is_valid():
+        with RefusalsShown(form, places=_PLACES):
+            of = start_alignment(**form.wanted(), **form.terms(), actor=page.user)
+            return page.redirect("alignment", judge.pk, of.pk)
+    rows = page.rows(alignments_of(judge), PAGE_SIZE)
+    context = {"judge": judge, "version": version, "form": form, "asks_model": True, "rows": rows}
+    return page.render("judges/alignments.html", context, status=status_of(form))
+
+
+@project_view("judges", post="judges.run")
+def estimate(page: ProjectPage, judge_id: int) -> HttpResponse:
+    """What the form, as far as it is filled in, would ask for, at most. Stores nothing."""
+    _judge, version = _of(page, judge_id)
+    form = AlignForm(version, page.data)
+    return estimate_page(page, form, lambda: estimate_alignment(**form.wanted()))
+
+
+def _of(page: ProjectPage, judge_id: int) -> tuple[Judge, JudgeVersion]:
+    judge = one_judge(page.project, judge_id)
+    version = current_version(judge)
+    if version is None or not can_be_aligned(judge, version):
+        raise Http404(_("This judge can’t be aligned."))
+    return judge, version
+
+
+class ResumeForm(forms.Form):
+    budget = budget_field(label=gettext_lazy("New budget"))
+
+
+class TryForm(forms.Form):
+    samples = forms.IntegerField(
+        label=gettext_lazy("Number of samples"), min_value=1, max_value=MOST_ON_TRIAL, initial=DEFAULT_SAMPLES
+    )
+    budget = budget_field(label=gettext_lazy("Budget"))
+
+
+@project_view("judges", get="judges.run")
+def alignment(page: ProjectPage, judge_id: int, alignment_id: int) -> HttpResponse:
+    """While it goes on, how far it has come; then whether it helped, and its rules."""
+    judge = one_judge(page.project, judge_id)
+    of = one_alignment(judge, alignment_id)
+    context: dict[str, Any] = {
+        "judge": judge,
+        "of": of,
+        "is_done": of.step == AlignmentStep.DONE,
+        "cost": money(spent(of), of.base.endpoint.currency) if of.base.endpoint and spent(of) else "",
+        **_state(of),
+        **_found(page, of),
+    }
+    return page.render("judges/alignment.html", context)
+
+
+def _state(of: Alignment) -> dict[str, Any]:
+    """How its step stands."""
+    if of.run is None or of.step == AlignmentStep.DONE:
+        return {}
+    progress = progress_of(of.run)
+    said = run_context(of.run, progress)
+    # A step that is done is followed by the next one within seconds.
+    goes_on = of.run.state in (RunState.RUNNING, RunState.DONE)
+    may_resume = of.run.state in (RunState.PAUSED, RunState.STOPPED)
+    resume = ResumeForm() if may_resume and of.run.version.endpoint is not None else None
+    return {
+        **said,
+        "goes_on": goes_on,
+        "may_resume": may_resume,
+        "resume": resume,
+        "percent": int(100 * progress.share),
+    }
+
+
+def _found(page: ProjectPage, of: Alignment) -> dict[str, Any]:
+    if of.step != AlignmentStep.DONE:
+        return {}
+    try:
+        result = result_for(of, reader=page.user)
+    except Conflict as refusal:
+        return {"why_not": refusal.message}
+    assert result is not None
+    rules = rules_for(of, reader=page.user)
+    gain = result["gain"]
+    return {
+        "result": result,
+        "helped": gain["low"] is not None and gain["low"] > 0,
+        "figures": [
+            {"title": _("Before"), "shown": shown(result["before"])},
+            {"title": _("After, on units it had not seen"), "shown": shown(result["after"])},
+            {"title": _("Gain"), "shown": shown(gain)},
+        ],
+        "candidates": candidate_rows(result),
+        "chosen": CANDIDATES[result["candidates"][result["chosen"]]["name"]],
+        "is_start": not result["chosen"],
+        "rules": [(rule, sources_of(rule, rules.samples)) for rule in rules.shown],
+        "held_back": rules.held_back,
+        "longest": LONGEST_RULE,
+        "trial": TryForm() if result["chosen"] else None,
+    }
+
+
+def sources_of(rule: Rule, samples: Mapping[str, int]) -> list[tuple[int, str]]:
+    """The samples that a rule comes from, by which their pages are found, and their own ids; each once."""
+    return [(samples[name], name) for name in dict.fromkeys(name for name, _unit in rule.sources) if name in samples]
+
+
+def candidate_rows(result: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """The best first."""
+    rows = [
+        {**row, "title": CANDIDATES[row["name"]], "is_chosen": place == result["chosen"]}
+        for place, row in enumerate(result["candidates"])
+    ]
+    return sorted(rows, key=lambda row: (row["kappa"] is None, -(row["kappa"] or 0)))
+
+
+@project_view("judges", post="judges.run")
+def step(page: ProjectPage, judge_id: int, alignment_id: int, step: str) -> HttpResponse:
+    """Pauses, resumes or cancels it, or puts what it found on trial."""
+    of = one_alignment(one_judge(page.project, judge_id), alignment_id)
+    if step == "try":
+        return _tried(page, of)
+    if step == "pause":
+        page.attempt(lambda: pause_alignment(of=of, actor=page.user), _("Paused."))
+    elif step == "resume":
+        form = ResumeForm(page.data)
+        budget = form.cleaned_data["budget"] if form.is_valid() else None
+        page.attempt(lambda: resume_alignment(of=of, budget=budget, actor=page.user), _("Resumed."))
+    elif step == "cancel":
+        page.attempt(lambda: cancel_alignment(of=of, actor=page.user), _("Cancelled."))
+    else:
+        raise Http404
+    return page.redirect("alignment", judge_id, alignment_id)
+
+
+def _tried(page: ProjectPage, of: Alignment) -> HttpResponse:
+    form = TryForm(page.data)
+    if form.is_valid():
+        try:
+            trial = try_candidate(of=of, **form.cleaned_data, actor=page.user)
+            return page.redirect("lab-trial", of.base.judge_id, trial.pk)
+        except Refusal as refusal:
+            messages.error(page.request, refusal.message)
+    else:
+        messages.error(page.request, _("Enter a number of samples."))
+    return page.redirect("alignment", of.base.judge_id, of.pk)
+
+
+@project_view("judges", post="judges.run")
+def rule(page: ProjectPage, judge_id: int, alignment_id: int, rule_id: int) -> HttpResponse:
+    """Accepts a rule, as it is or in other words, or drops it."""
+    of = one_alignment(one_judge(page.project, judge_id), alignment_id)
+    found = one_rule(of, rule_id)
+    if found not in rules_for(of, reader=page.user).shown:
+        raise Http404
+    given: Mapping[str, Any] = page.data or {}
+    state, text = given.get("state", ""), given.get("text")
+    said = _("Rule dropped.") if state == RuleState.DROPPED else _("Rule accepted.")
+    page.attempt(lambda: decide_rule(rule=found, state=state, text=text, actor=page.user), said)
+    return page.redirect("alignment", judge_id, alignment_id)
