@@ -151,7 +151,7 @@ def test_roles_of_the_other_project_are_worth_nothing_here(both: Both) -> None:
     assert client_of(both.world.dora).get("/api/projects/desk/members/").status_code == 404
 
 
-QUERY = {"JudgeDiffView": "?older=1&newer=2"}
+QUERY = {"JudgeDiffView": "?older=1&newer=2", "JudgeVersionExportView": "?to=json"}
 VALID: dict[str, dict[str, Any]] = {
     "AbstentionView": {"abstained": True},
     "ClaimsView": {"op": "drop", "claim": 0},
