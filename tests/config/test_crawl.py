@@ -108,7 +108,7 @@ QUERIES = {
     "person": ["zann"], "pipeline": ["v7"], "sample": [DISPUTED], "search": ["undecided"], "seed": ["1"],
     "share": ["50"], "since": ["2020-01-01"], "state": [*STATES, "resolved"], "until": ["2100-01-01"],
     "status": ["skipped", "returned", "disputed", "resolved", "reopened", "in_progress"], "to_set_again": ["true"],
-    "method": ["majority"], "guidelines": ["older"], "value": ["v-supported"], "of": ["units"],
+    "method": ["majority"], "guidelines": ["older"], "value": ["v-supported"], "of": ["units"], "to": ["json", "ragas"],
     "labels": ["all", "settled"], "agreement": ["agree", "disagree"], "metadata": ["tier=gold"],
     "sort": ["agreement"], "set": ["support"], "question": ["q1"], "version": ["v7"],
     "by": ["judges", "top_k"], "stage": ["undecided"], "k": ["3"], "rel": ["2"], "metric": ["AP"],
