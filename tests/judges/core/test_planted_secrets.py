@@ -342,7 +342,7 @@ def assert_it_was_a_real_day(browser: Browser, server: OpenAIServer) -> None:
         assert statuses == {"ok", "error", "refused", "parse_error", "truncated"}
         (shown,) = [body for name, body in browser.got.items() if f"GET {API}runs/{run.pk}/failures/ 200" in name]
         assert b"[key]" in shown
-    for words in (".zip 200", "trail.csv 200", "releases/1/", "judges/endpoints/ 200", "versions/1.json 200"):
+    for words in (".zip 200", "trail.csv 200", "releases/1/", "judges/endpoints/ 200", "versions/1/export/ 200"):
         assert [name for name in browser.got if words in name], words
 
 
