@@ -14,7 +14,7 @@ from django.utils.translation import gettext_lazy
 from annotate.batches.sample_choice import MAX_SEED, new_seed
 from annotate.core.errors import Conflict, Refusal
 from frontend.base.pages import ProjectPage, RefusalsShown, project_view, status_of
-from frontend.judges.run_start import BudgetForm, budget_field, estimate_page
+from frontend.judges.run_start import BudgetForm, ResumeForm, estimate_page
 from frontend.judges.run_words import run_context
 from frontend.reports.shown import money, shown
 from judges.aligning.distil import LONGEST_RULE
@@ -26,6 +26,7 @@ from judges.aligning.write import (
     estimate_alignment,
     pause_alignment,
     resume_alignment,
+    rules_tried,
     start_alignment,
     try_candidate,
 )
@@ -124,15 +125,16 @@ def _of(page: ProjectPage, judge_id: int) -> tuple[Judge, JudgeVersion]:
     return judge, version
 
 
-class ResumeForm(forms.Form):
-    budget = budget_field(label=gettext_lazy("New budget"))
+class TryForm(BudgetForm):
+    budget_help = gettext_lazy("Each of the trial’s runs stops at this budget.")
 
-
-class TryForm(forms.Form):
     samples = forms.IntegerField(
-        label=gettext_lazy("Number of samples"), min_value=1, max_value=MOST_ON_TRIAL, initial=DEFAULT_SAMPLES
+        label=gettext_lazy("Number of samples"),
+        min_value=1,
+        max_value=MOST_ON_TRIAL,
+        initial=DEFAULT_SAMPLES,
+        help_text=gettext_lazy("Drawn from the dev set."),
     )
-    budget = budget_field(label=gettext_lazy("Budget"))
 
 
 @project_view("judges", get="judges.run")
@@ -160,7 +162,8 @@ def _state(of: Alignment) -> dict[str, Any]:
     # A step that is done is followed by the next one within seconds.
     goes_on = of.run.state in (RunState.RUNNING, RunState.DONE)
     may_resume = of.run.state in (RunState.PAUSED, RunState.STOPPED)
-    resume = ResumeForm() if may_resume and of.run.version.endpoint is not None else None
+    endpoint = of.base.endpoint
+    resume = ResumeForm(currency=endpoint.currency, initial={"budget": of.budget}) if may_resume and endpoint else None
     return {
         **said,
         "goes_on": goes_on,
@@ -179,6 +182,7 @@ def _found(page: ProjectPage, of: Alignment) -> dict[str, Any]:
         return {"why_not": refusal.message}
     assert result is not None
     rules = rules_for(of, reader=page.user)
+    tried = rules_tried(of, result["chosen"])
     gain = result["gain"]
     return {
         "result": result,
@@ -194,7 +198,8 @@ def _found(page: ProjectPage, of: Alignment) -> dict[str, Any]:
         "rules": [(rule, sources_of(rule, rules.samples)) for rule in rules.shown],
         "held_back": rules.held_back,
         "longest": LONGEST_RULE,
-        "trial": TryForm() if result["chosen"] else None,
+        "trial": TryForm(endpoint=of.base.endpoint) if result["chosen"] else None,
+        "in_trial": None if tried is None else len(tried),
     }
 
 
@@ -221,8 +226,14 @@ def step(page: ProjectPage, judge_id: int, alignment_id: int, step: str) -> Http
     if step == "pause":
         page.attempt(lambda: pause_alignment(of=of, actor=page.user), _("Paused."))
     elif step == "resume":
-        form = ResumeForm(page.data)
-        budget = form.cleaned_data["budget"] if form.is_valid() else None
+        endpoint = of.base.endpoint
+        form = ResumeForm(page.request.POST, currency=endpoint.currency if endpoint else "")
+        if not form.is_valid():
+            messages.error(
+                page.request, _("“%(text)s” is not a valid amount.") % {"text": page.request.POST["budget"][:40]}
+            )
+            return page.redirect("alignment", judge_id, alignment_id)
+        budget = form.cleaned_data["budget"]
         page.attempt(lambda: resume_alignment(of=of, budget=budget, actor=page.user), _("Resumed."))
     elif step == "cancel":
         page.attempt(lambda: cancel_alignment(of=of, actor=page.user), _("Cancelled."))
@@ -232,10 +243,10 @@ def step(page: ProjectPage, judge_id: int, alignment_id: int, step: str) -> Http
 
 
 def _tried(page: ProjectPage, of: Alignment) -> HttpResponse:
-    form = TryForm(page.data)
+    form = TryForm(page.data, endpoint=of.base.endpoint)
     if form.is_valid():
         try:
-            trial = try_candidate(of=of, **form.cleaned_data, actor=page.user)
+            trial = try_candidate(of=of, samples=form.cleaned_data["samples"], **form.terms(), actor=page.user)
             return page.redirect("lab-trial", of.base.judge_id, trial.pk)
         except Refusal as refusal:
             messages.error(page.request, refusal.message)

@@ -266,11 +266,17 @@ def _run_of(of: Alignment) -> Run:
 
 
 def try_candidate(
-    *, of: Alignment, name: str = "", samples: int, budget: Decimal | None = None, actor: User | None = None
+    *,
+    of: Alignment,
+    name: str = "",
+    samples: int,
+    budget: Decimal | None = None,
+    actor: User | None = None,
+    key: RequestKey | None = None,
 ) -> Trial:
     """Makes a version on trial of a candidate, as it was made from all labels, with the rules as people left them.
 
-    name: of the candidate; "": the one that was chosen. samples, budget: of the trial (judges.lab).
+    name: of the candidate; "": the one that was chosen. samples, budget, key: of the trial (judges.lab).
 
     Raises Conflict before it is done, and where the judge as it is was chosen; Invalid for another name.
     """
@@ -282,9 +288,8 @@ def try_candidate(
     place = names.index(name) if name else of.result["chosen"]
     if not place:
         raise Conflict("nothing_changed", _("The current judge was chosen: there is nothing to try."))
-    has_rules = bool(of.candidates[place]["parts"][str(WHOLE)]["rules"])
-    rules = [rule.text for rule in of.rules.exclude(state=RuleState.DROPPED)] if has_rules else None
-    config = config_of(of, place, WHOLE, rules=rules)
+    rules = rules_tried(of, place)
+    config = config_of(of, place, WHOLE, rules=None if rules is None else [rule.text for rule in rules])
     return start_trial(
         judge=of.base.judge,
         config=config,
@@ -293,7 +298,15 @@ def try_candidate(
         samples=samples,
         budget=budget,
         actor=actor,
+        key=key,
     )
+
+
+def rules_tried(of: Alignment, candidate: int) -> list[Rule] | None:
+    """Those that a trial of the candidate, by its place, has: all that nobody dropped. None where it has no rules."""
+    if not candidate or not of.candidates[candidate]["parts"][str(WHOLE)]["rules"]:
+        return None
+    return list(of.rules.exclude(state=RuleState.DROPPED))
 
 
 def decide_rule(*, rule: Rule, state: str, text: str | None = None, actor: User) -> Rule:

@@ -27,6 +27,7 @@ from annotate.tasks.threads import ask as ask_reviewers
 from annotate.tasks.threads import write
 from annotate.tasks.write import reopen_task, return_task
 from annotate.verdicts.adjudication import approve
+from judges.aligning.candidates import WHOLE
 from judges.canaries.write import check_canaries
 from judges.endpoints.write import create_endpoint
 from judges.models import (
@@ -397,7 +398,7 @@ def alignment_stages(llm: int, user: User) -> dict[str, int]:
         "gain": Estimate(0.31, 0.08, 0.52, **of_units).as_dict(), "units": 12, "groups": 12, "wrong": 3, "divided": 2,
     }  # fmt: skip
     nothing = {**result, "chosen": 0, "gain": Estimate(0.02, -0.09, 0.13, **of_units).as_dict()}
-    parts = [{"name": name, "parts": {}} for name, *_rest in values]
+    parts = [{"name": name, "parts": {str(WHOLE): {"rules": name != "start"}}} for name, *_rest in values]
     done, same = (
         Alignment.objects.create(**given, seed=seed, step="done", candidates=parts, result=found)
         for seed, found in enumerate((result, nothing))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from uuid import uuid4
+
 import pytest
 from django.test import Client
 
@@ -56,6 +58,9 @@ def test_from_the_form_to_a_trial(world: World, openai_server: OpenAIServer, ali
     page = text_of(alice, path(world, of.pk))
     assert "Resume" in page
     assert "every 2s" not in page
+    reply = alice.post(path(world, of.pk, "resume"), {"budget": "-2"}, follow=True)
+    assert "is not a valid amount" in reply.content.decode()
+    assert Alignment.objects.get().run.state == "paused"
     alice.post(path(world, of.pk, "resume"), {"budget": "2"})
     of = aligned(Alignment.objects.get())
     page = text_of(alice, path(world, of.pk))
@@ -70,7 +75,10 @@ def test_from_the_form_to_a_trial(world: World, openai_server: OpenAIServer, ali
     assert list(Rule.objects.filter(pk__in=[first.pk, second.pk]).values_list("state", "text").order_by("pk")) == [
         ("dropped", first.text), ("accepted", "Never with a price."),
     ]  # fmt: skip
-    reply = alice.post(path(world, of.pk, "try"), {"samples": 10})
+    assert f"It has {of.rules.count() - 1} rules." in text_of(alice, path(world, of.pk))
+    given = {"samples": "10", "budget": "1", "key": str(uuid4())}
+    first_reply, reply = (alice.post(path(world, of.pk, "try"), given) for _ in range(2))
+    assert reply["Location"] == first_reply["Location"], "a second click starts nothing else"
     trial = Trial.objects.get()
     assert reply["Location"].endswith(f"/lab/{trial.pk}/")
     assert trial.version.config["rules"][0] == "Never with a price."
