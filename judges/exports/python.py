@@ -10,7 +10,7 @@ from typing import Any
 from django.utils.translation import gettext as _
 
 from annotate.core.errors import Conflict, Invalid
-from annotate.core.scales import normalise
+from annotate.core.scales import Value, normalise
 from annotate.models import Criterion
 from judges.endpoints.calls import ChatRequest
 from judges.endpoints.client import chat_body
@@ -167,16 +167,19 @@ def _require_same_options(version: JudgeVersion) -> None:
     criterion = Criterion.objects.filter(
         project=version.judge.project_id, key=config["criterion"], is_current=True
     ).first()
-    try:
-        if criterion is None:
-            raise Invalid("gone", "")
-        for option in config["options"]:
-            normalise(criterion, option["value"])
-    except Invalid:
+    if criterion is None or not all(_is_option(criterion, option["value"]) for option in config["options"]):
         raise Conflict(
             "criterion_changed",
             _("The criterion no longer has all options of this version. Save the judge again to get one that does."),
-        ) from None
+        )
+
+
+def _is_option(criterion: Criterion, value: Value) -> bool:
+    try:
+        normalise(criterion, value)
+    except Invalid:
+        return False
+    return True
 
 
 def _literal(value: Any) -> str:

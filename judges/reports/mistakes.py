@@ -12,6 +12,8 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, cast
 
+from django.utils.translation import gettext as _
+
 import alignment
 from annotate.core.blindness import Reader, samples_without_judges
 from annotate.core.errors import Invalid
@@ -51,7 +53,7 @@ def mistakes(criterion: Criterion, judge: str, dimension: str | None = None, *, 
     evidence = full_evidence(criterion, stores=False)
     said = next((s for s in evidence.judges if s.judge == judge and dimension in (None, s.dimension)), None)
     if said is None:
-        raise Invalid("unknown_judge", f"“{judge[:80]}” has no scores for this criterion.")
+        raise Invalid("unknown_judge", _("“%(judge)s” has no scores for this criterion.") % {"judge": judge[:80]})
     names = {name for values in (said.numbers, said.labels) for name, _ in values}
     keys = dict(samples_named(criterion.project, names).values_list("external_id", "pk"))
     held_back = samples_without_judges(reader, keys.values())

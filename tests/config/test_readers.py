@@ -29,6 +29,7 @@ TELLING = {
     "Label", "LabelEvent", "Verdict", "VerdictEvent", "GoldAnswer", "Score", "Ask", "Reply", "AlignmentReport",
     "Evidence", "JudgeScores", "Value", "ShownTasks", "ShownFlag", "VersionDiff", "ShownThread",
     "Response", "TargetAsk", "ExperimentFigures", "Judgement", "TrendLevel", "Asking", "Diagnosed",
+    "Rules",
 }  # fmt: skip
 # A dataclass with a field of one of these names tells as well.
 TELLING_FIELDS = {"value", "values", "votes", "comment", "evidence", "rationale", "said", "raw", "details"}

@@ -1047,8 +1047,9 @@ OF_SYSTEMS = {
     "experiment_figures",
     "labels_needed", "overall_verdict", "preference_figures", "sliced_figures",
 }  # fmt: skip
-#: Of candidates for a judge, and of judges in a row. Their own tests hold all of this (tests/alignment/aligning).
-OF_ALIGNING = {"cascade_family", "certified_cascades", "choose", "select"}
+#: Of candidates for a judge, of judges in a row, and of answers to what was changed. Their own tests hold all of this
+#: (tests/alignment/aligning, comparing/test_probes.py).
+OF_ALIGNING = {"cascade_family", "certified_cascades", "choose", "probe_effect", "select"}
 #: Their own tests hold what is above: order of arrival matters to the one, others need a region or another figure, are
 #: a proportion as any other, or are of groups or rankings.
 ELSEWHERE = {"anchoring", "clustered_share", "retrieval_figures", "watch_drift"}
