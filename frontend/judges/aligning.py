@@ -14,7 +14,7 @@ from django.utils.translation import gettext_lazy
 from annotate.batches.sample_choice import MAX_SEED, new_seed
 from annotate.core.errors import Conflict, Refusal
 from frontend.base.pages import ProjectPage, RefusalsShown, project_view, status_of
-from frontend.judges.run_start import BudgetForm, ResumeForm, estimate_page
+from frontend.judges.run_start import BudgetForm, ResumeForm, estimate_page, new_budget
 from frontend.judges.run_words import run_context
 from frontend.reports.shown import money, shown
 from judges.aligning.distil import LONGEST_RULE
@@ -227,14 +227,7 @@ def step(page: ProjectPage, judge_id: int, alignment_id: int, step: str) -> Http
         page.attempt(lambda: pause_alignment(of=of, actor=page.user), _("Paused."))
     elif step == "resume":
         endpoint = of.base.endpoint
-        form = ResumeForm(page.request.POST, currency=endpoint.currency if endpoint else "")
-        if not form.is_valid():
-            messages.error(
-                page.request, _("“%(text)s” is not a valid amount.") % {"text": page.request.POST["budget"][:40]}
-            )
-            return page.redirect("alignment", judge_id, alignment_id)
-        budget = form.cleaned_data["budget"]
-        page.attempt(lambda: resume_alignment(of=of, budget=budget, actor=page.user), _("Resumed."))
+        page.attempt(lambda: resume_alignment(of=of, budget=new_budget(page, endpoint), actor=page.user), _("Resumed."))
     elif step == "cancel":
         page.attempt(lambda: cancel_alignment(of=of, actor=page.user), _("Cancelled."))
     else:

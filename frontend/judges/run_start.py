@@ -4,6 +4,7 @@ is filled in, tells what a model would be asked."""
 from __future__ import annotations
 
 from collections.abc import Callable
+from decimal import Decimal
 from typing import Any
 from uuid import uuid4
 
@@ -13,7 +14,7 @@ from django.http import Http404, HttpResponse
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from annotate.core.errors import Refusal
+from annotate.core.errors import Invalid, Refusal
 from annotate.models import Project
 from annotate.projects.read import work_batches
 from frontend.base.forms import show_field
@@ -190,6 +191,18 @@ class ResumeForm(forms.Form):
     def __init__(self, *args: Any, currency: str, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.fields["budget"].label = gettext_lazy("Budget of the whole run in %(currency)s") % {"currency": currency}
+
+
+def new_budget(page: ProjectPage, endpoint: Endpoint | None) -> Decimal | None:
+    """What was entered to resume with; None leaves the budget as it is. Raises Invalid for what is no amount."""
+    if endpoint is None:
+        return None
+    form = ResumeForm(page.request.POST, currency=endpoint.currency)
+    if not form.is_valid():
+        text = page.request.POST["budget"][:40]
+        raise Invalid("bad_budget", _("“%(text)s” is not a valid amount.") % {"text": text})
+    found: Decimal | None = form.cleaned_data["budget"]
+    return found
 
 
 EVERYTHING = {"all": True}

@@ -6,7 +6,6 @@ from __future__ import annotations
 import hashlib
 from typing import Any
 
-from django.contrib import messages
 from django.http import Http404, HttpResponse, HttpResponseNotAllowed
 from django.template.loader import render_to_string
 from django.utils.translation import gettext as _
@@ -17,7 +16,7 @@ from annotate.models import Criterion, Sample
 from annotate.projects.read import rated_criteria
 from annotate.samples.read import samples_named
 from frontend.base.pages import ProjectPage, project_view
-from frontend.judges.run_start import ResumeForm
+from frontend.judges.run_start import ResumeForm, new_budget
 from frontend.judges.run_words import TONES, about, amount, rate, run_context, scope_words
 from frontend.judges.table import coverage_of
 from frontend.reports.parts import judge_url
@@ -181,18 +180,8 @@ def step(page: ProjectPage, run_id: int, step: str) -> HttpResponse:
     elif step == "cancel":
         page.attempt(lambda: cancel_run(run=found, actor=page.user), _("Run cancelled."))
     else:
-        _resume(page, found)
+        endpoint = found.version.endpoint
+        page.attempt(
+            lambda: resume_run(run=found, budget=new_budget(page, endpoint), actor=page.user), _("Run resumed.")
+        )
     return page.redirect("run", found.pk)
-
-
-def _resume(page: ProjectPage, found: Run) -> None:
-    budget = {}
-    if found.version.endpoint is not None:
-        form = ResumeForm(page.request.POST, currency=found.version.endpoint.currency)
-        if not form.is_valid():
-            messages.error(
-                page.request, _("“%(text)s” is not a valid amount.") % {"text": page.request.POST["budget"][:40]}
-            )
-            return
-        budget = {"budget": form.cleaned_data["budget"]}
-    page.attempt(lambda: resume_run(run=found, actor=page.user, **budget), _("Run resumed."))

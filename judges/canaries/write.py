@@ -4,6 +4,7 @@ and once with each change, and brings no scores.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
@@ -29,7 +30,7 @@ from judges.runs.purposes import Scoring, asked_units
 from judges.runs.write import RequestKey, RunEstimate, estimate_run, run_started_by, start_run
 
 
-class Changing(Scoring):
+class Changing(Scoring, ABC):
     """Asks about units as they are and changed. An ask's repeat is the number of its variant: 0 of the unit as it is.
     terms: {"set", "seed"}.
 
@@ -53,12 +54,13 @@ class Changing(Scoring):
             for number in [CLEAN, *self.variants(sample, unit)]
         ]
 
+    @abstractmethod
     def variants(self, sample: Sample, unit: str) -> list[int]:
         """The numbers of those that can be asked about the unit."""
-        raise NotImplementedError
 
+    @abstractmethod
     def varied(self, sample: Sample, unit: str, number: int) -> Item:
-        raise NotImplementedError
+        """What is asked about the unit with the change of this number."""
 
     def _units(self, sample: Sample) -> list[str]:
         units = asked_units(self._run.version, sample)
