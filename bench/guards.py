@@ -19,7 +19,7 @@ from pathlib import Path
 
 from bench.stage import ROOT, figure, heading
 
-_LEFT_OUT = shutil.ignore_patterns(".git", ".venv", ".data", "__pycache__", ".*_cache")
+_LEFT_OUT = shutil.ignore_patterns(".git", ".venv*", ".data", "__pycache__", ".*_cache")
 _TESTS_FAILED = 1  # pytest's; others say that it could not run
 
 

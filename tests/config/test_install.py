@@ -5,7 +5,9 @@ import subprocess
 import sys
 from pathlib import Path
 
-from config.install import EXTRAS
+import pytest
+
+from config.install import APART, EXTRAS
 
 _PIN = re.compile(r"([A-Za-z0-9][A-Za-z0-9._-]*)(?:\[[a-z,]+\])?==(\S+)")
 
@@ -21,7 +23,7 @@ def _pins(file: Path) -> dict[str, str]:
 
 def test_everything_is_pinned_and_to_one_version(root: Path) -> None:
     files = sorted(root.glob("requirements*.txt"))
-    assert {f"requirements-{name}.txt" for name in EXTRAS} < {file.name for file in files}
+    assert {f"requirements-{name}.txt" for name in EXTRAS + APART} < {file.name for file in files}
     versions: dict[str, dict[str, list[str]]] = {}
     for file in files:
         for package, version in _pins(file).items():
@@ -34,8 +36,9 @@ def test_the_image_can_have_every_extra(root: Path) -> None:
     assert [name for name in EXTRAS if f"!requirements-{name}.txt" not in allowed] == []
 
 
-def test_an_extra_that_is_not_there(root: Path) -> None:
-    command = [sys.executable, "-I", "config/install.py", "requirements.txt", "ragas", "rags"]
+@pytest.mark.parametrize("unknown", ["rags", *APART])
+def test_an_extra_that_is_not_there(root: Path, unknown: str) -> None:
+    command = [sys.executable, "-I", "config/install.py", ".venv", "requirements.txt", "ragas", unknown]
     found = subprocess.run(command, cwd=root, capture_output=True, text=True)
     assert found.returncode == 1
-    assert found.stderr == f"There is nothing to install WITH=rags. What there is: {', '.join(EXTRAS)}.\n"
+    assert found.stderr == f"There is nothing to install WITH={unknown}. What there is: {', '.join(EXTRAS)}.\n"
