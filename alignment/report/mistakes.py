@@ -2,19 +2,21 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
 from alignment.base.arrays import Bools, Ints
 from alignment.base.estimate import Estimate, Remark
 from alignment.judging.label_judge import judge_label_kappa
+from alignment.judging.slices import slices_at_threshold
 from alignment.judging.threshold import at_threshold
 from alignment.report.decisions import cross_fitted
 from alignment.report.evidence import JudgeScores, Value
 from alignment.report.judged import NO_SCORES, Judged
 from alignment.report.people import ONLY_NUMBERS
 from alignment.report.reference import Reference
+from alignment.report.slices import slice_columns
 from alignment.report.units import UnitKey
 
 Advice = Literal["teach_judge", "clarify_guideline", "relabel"]
@@ -60,6 +62,38 @@ class Compared:
         ratings = self.reference.ratings
         asked = {"scale": ratings.scale, "levels": ratings.levels}
         return judge_label_kappa(people, judge, groups.tolist(), **asked, interval="jackknife").kappa  # type: ignore[arg-type]
+
+    def worse_slices(self) -> list[dict[str, Any]]:
+        """Where the judge is wrong more often than on all other units (Holm over all slices of the metadata, 5 %), as
+        plain JSON: the highest share of mistakes first. Of which keys there are slices: as in reports."""
+        right = np.logical_not(self.wrong)
+        columns, _ = slice_columns(self.reference, self.places)
+        # Where everything should be right, the share that is right is the accuracy, whatever the scale.
+        found = slices_at_threshold(
+            right.astype(np.float64),
+            np.ones(right.size, dtype=np.bool_),
+            self.reference.group[self.places],
+            0.5,
+            columns,
+            measure="accuracy",
+            interval="none",
+        )
+        worse = [(one.result.accuracy.value, one) for one in found if one.worse and one.result is not None]
+        all_right = int(right.sum())
+        rows = []
+        for share, one in worse:
+            assert share is not None
+            own = round(share * one.n)
+            rows.append({
+                "key": one.key,
+                "value": one.value,
+                "units": one.n,
+                "wrong": one.n - own,
+                "elsewhere": right.size - one.n,
+                "wrong_elsewhere": right.size - one.n - (all_right - own),
+                "p_adjusted": one.p_adjusted,
+            })  # fmt: skip
+        return sorted(rows, key=lambda row: (-row["wrong"] / row["units"], row["key"], str(row["value"])))
 
 
 def compared_units(reference: Reference, said: JudgeScores) -> Compared | Remark:

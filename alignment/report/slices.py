@@ -36,7 +36,7 @@ def judge_slices(reference: Reference, one: Comparison) -> dict[str, Any]:
     """
     reason = _refusal(reference, one)
     places = one.decisions.places
-    columns, skipped = _columns(reference, places) if reason is None else ({}, [])
+    columns, skipped = slice_columns(reference, places) if reason is None else ({}, [])
     if reason is None and not columns:
         reason = NO_KEY
     found: list[Slice] = []
@@ -65,8 +65,8 @@ def _refusal(reference: Reference, one: Comparison) -> Remark | None:
     return reason or (None if any(reference.evidence.metadata.values()) else NO_METADATA)
 
 
-def _columns(reference: Reference, places: Ints) -> tuple[dict[str, Sequence[Hashable]], list[dict[str, Any]]]:
-    """Of each key that is used the value of every unit, None where it has none or one of too few samples."""
+def slice_columns(reference: Reference, places: Ints) -> tuple[dict[str, Sequence[Hashable]], list[dict[str, Any]]]:
+    """Of each metadata key that is used the value of every unit, None where it has none or one of too few samples."""
     metadata, group_of = reference.evidence.metadata, reference.evidence.group_of
     present, sample_at = renumbered(reference.units.sample[places])
     samples = [reference.units.samples[place] for place in present.tolist()]

@@ -29,8 +29,8 @@ from judges.reports.read import words_of
 
 # Fewer mistakes are a list.
 FEWEST = 10
-EXAMPLES = 3
-LISTED = 20
+# Units of a group that are named.
+LISTED = 200
 # Units that the judge gets right, with whose words those of its mistakes are compared, for each value of people.
 MOST_OTHERS = 5_000
 # A judge of standing, whose word counts against one person's: its kappa with people on dev.
@@ -43,14 +43,16 @@ def mistakes(criterion: Criterion, judge: str, dimension: str | None = None, *, 
     """Of the judge's latest version with scores on the criterion, as plain JSON; without samples that the reader still
     has to label or to decide about: none of the figures rests on them.
 
-    {"judge", "version", "dimension", "units", "wrong", "kappa", "reason", "directions": [{"people", "judge", "wrong",
-    "groups", "rest"}]}. A group: {"terms", "by" ("reasons" or "texts"), "units", "kappa_without", "several", "split",
-    "alone", "advice", "is_known", "examples"}; rest: units in no group, as one without terms. reason: why there is no
-    comparison. Groups and directions come the largest first.
+    {"judge", "version", "dimension", "held_back", "units", "wrong", "kappa", "reason", "directions": [{"people",
+    "judge", "wrong", "groups", "rest"}], "slices"}. A group: {"terms", "by" ("reasons" or "texts"), "units",
+    "kappa_without", "several", "split", "alone", "advice", "is_known", "listed"}; listed: up to 200 of its units, the
+    most typical first; rest: units in no group, as one without terms. reason: why there is no comparison. held_back:
+    how many samples are left out. slices: where it is wrong more often than elsewhere. Groups and directions come the
+    largest first.
 
     Raises Invalid for a judge that the project doesn't have, or that has no such scores.
     """
-    evidence = full_evidence(criterion, stores=False)
+    evidence = full_evidence(criterion)
     said = next((s for s in evidence.judges if s.judge == judge and dimension in (None, s.dimension)), None)
     if said is None:
         raise Invalid("unknown_judge", _("“%(judge)s” has no scores for this criterion.") % {"judge": judge[:80]})
@@ -59,11 +61,16 @@ def mistakes(criterion: Criterion, judge: str, dimension: str | None = None, *, 
     held_back = samples_without_judges(reader, keys.values())
     if held_back:
         said = said.without({name for name, key in keys.items() if key in held_back})
-    head = {"judge": said.judge, "version": said.version, "dimension": said.dimension}
+    head = {
+        "judge": said.judge,
+        "version": said.version,
+        "dimension": said.dimension,
+        "held_back": len(held_back),
+    }
     reference = alignment.report.reference_of(evidence)
     found = alignment.report.compared_units(reference, said)
     if not isinstance(found, alignment.report.Compared):
-        return {**head, "units": 0, "wrong": 0, "kappa": None, "reason": found, "directions": []}
+        return {**head, "units": 0, "wrong": 0, "kappa": None, "reason": found, "directions": [], "slices": []}
     of_others = [
         one
         for other in evidence.judges
@@ -78,6 +85,7 @@ def mistakes(criterion: Criterion, judge: str, dimension: str | None = None, *, 
         "kappa": found.kappa().as_dict(),
         "reason": None,
         "directions": _directions(criterion, evidence, found, of_others),
+        "slices": found.worse_slices(),
     }
 
 
@@ -85,6 +93,7 @@ def _directions(criterion: Criterion, evidence: Any, found: Any, others: Sequenc
     units = list(found.units)
     said_by_others = [dict(zip(one.units, one.judge, strict=True)) for one in others]
     rows = range(len(units))
+    people_said = _people(criterion, evidence, [units[row] for row in found.wrong.nonzero()[0].tolist()])
     ways = Counter((people, judge) for people, judge in zip(found.people, found.judge, strict=True) if people != judge)
     shown = []
     for (people, judge), count in sorted(ways.items(), key=lambda way: (-way[1], repr(way[0]))):
@@ -96,9 +105,8 @@ def _directions(criterion: Criterion, evidence: Any, found: Any, others: Sequenc
         groups = _groups(criterion, evidence, units, wrong, right, rng) if count >= FEWEST else []
         taken = {row for _, _, members in groups for row in members}
         rest = [row for row in wrong if row not in taken]
-        people_said = _people(criterion, evidence, [units[row] for row in wrong])
 
-        def group(terms: Sequence[str], by: str | None, members: Sequence[int], many: int) -> dict[str, Any]:
+        def group(terms: Sequence[str], by: str | None, members: Sequence[int]) -> dict[str, Any]:
             counted = [
                 (people_said[units[row]], sum(one.get(units[row]) == judge for one in said_by_others))  # noqa: B023
                 for row in members
@@ -114,25 +122,17 @@ def _directions(criterion: Criterion, evidence: Any, found: Any, others: Sequenc
                 "alone": voices.alone,
                 "advice": voices.advice() if members else None,
                 "is_known": voices.is_known,
-                "examples": [list(units[row]) for row in _of_different_samples(units, members)[:many]],
+                "listed": [list(units[row]) for row in members[:LISTED]],
             }
 
         shown.append({
             "people": people,
             "judge": judge,
             "wrong": count,
-            "groups": [group(*one, EXAMPLES) for one in groups],
-            "rest": group((), None, rest, LISTED),
+            "groups": [group(*one) for one in groups],
+            "rest": group((), None, rest),
         })  # fmt: skip
     return shown
-
-
-def _of_different_samples(units: Sequence[UnitKey], members: Iterable[int]) -> list[int]:
-    """Of each sample its first unit."""
-    first: dict[str, int] = {}
-    for row in members:
-        first.setdefault(units[row][0], row)
-    return list(first.values())
 
 
 def _groups(
@@ -215,7 +215,8 @@ def _people(criterion: Criterion, evidence: Any, units: Sequence[UnitKey]) -> Ma
         decided = Verdict.objects.filter(
             criterion=criterion, sample__in=_samples(criterion, some), method__in=DECIDED_METHODS[:1]
         )
+        wanted = set(some)
         for name, unit, value in decided.values_list("sample__external_id", "unit", "value"):
-            if (name, unit) in some:
+            if (name, unit) in wanted:
                 add((name, unit), cast("Value", value))
     return found

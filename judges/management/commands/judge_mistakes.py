@@ -12,6 +12,7 @@ from annotate.management.base import OneLineCommand
 from annotate.projects.read import criterion_named, project_named
 from judges.reports.mistakes import mistakes
 
+EXAMPLES = 3
 _ADVICE = {
     "teach_judge": "teach the judge",
     "clarify_guideline": "clarify the guideline",
@@ -55,7 +56,14 @@ def as_table(found: dict[str, Any]) -> str:
             f"People: {said[0]}, judge: {said[1]} ({way['wrong']} units)",
             text_table(["words", "units", "kappa without", "people differ", "advice", "examples"], rows),
         ]
+    if found["slices"]:
+        rows = [[one["key"], one["value"], *_shares(one)] for one in found["slices"]]
+        parts += ["Wrong more often than elsewhere", text_table(["metadata", "value", "wrong", "elsewhere"], rows)]
     return "\n\n".join(parts)
+
+
+def _shares(one: dict[str, Any]) -> list[str]:
+    return [f"{one['wrong']} of {one['units']}", f"{one['wrong_elsewhere']} of {one['elsewhere']}"]
 
 
 def _said(value: Any) -> str:
@@ -70,5 +78,5 @@ def _row(group: dict[str, Any]) -> list[Any]:
         figure(group["kappa_without"]["value"]),
         f"{group['split']} of {group['several']}",
         advice if group["is_known"] or group["advice"] != "teach_judge" else f"{advice} (few second opinions)",
-        ", ".join(f"{name} {unit}" for name, unit in group["examples"][:3]),
+        ", ".join(f"{name} {unit}" for name, unit in group["listed"][:EXAMPLES]),
     ]

@@ -72,6 +72,26 @@ def test_without_both_kinds_there_is_a_reason():
     assert not isinstance(compared_units(alignment.report.reference_of(found), found.judges[0]), Compared)
 
 
+def test_slices_with_more_mistakes_than_elsewhere():
+    """A third of the units in German, of which half are wrong; of all others one in ten; years make no difference."""
+    said = [("yes" if at % 2 else "no", "yes" if at % 2 else "no") for at in range(120)]
+    german = set(range(0, 120, 3))
+    for place, at in enumerate(sorted(german)):
+        said[at] = (said[at][0], "yes") if place % 2 == 0 else said[at]
+    for at in sorted(set(range(120)) - german)[::10]:
+        said[at] = (said[at][0], "no")
+    metadata = {f"s{at}": {"language": "de" if at in german else "en", "year": 2020 + at % 4 // 2} for at in range(120)}
+    found = evidence(said, metadata=metadata)
+    one = compared_units(alignment.report.reference_of(found), found.judges[0])
+    assert isinstance(one, Compared)
+    (row,) = one.worse_slices()
+    wrong = {name for (name, _), bad in zip(one.units, one.wrong, strict=True) if bad}
+    in_german = sum(int(name[1:]) in german for name in wrong)
+    assert (row["key"], row["value"], row["units"], row["wrong"]) == ("language", "de", 40, in_german)
+    assert (row["elsewhere"], row["wrong_elsewhere"]) == (80, len(wrong) - in_german)
+    assert row["p_adjusted"] <= 0.05
+
+
 def voices(*units) -> Voices:
     """Of each: what people said, how many other judges side with the judge; people settled on True."""
     return Voices.of(units, [True] * len(units))
