@@ -6,7 +6,7 @@ from typing import Any
 
 from django.contrib import messages
 from django.core.exceptions import PermissionDenied
-from django.http import Http404, HttpResponse
+from django.http import Http404, HttpResponse, HttpResponseRedirect
 from django.utils.translation import gettext as _
 
 from annotate.core.blindness import why_held_back
@@ -214,7 +214,7 @@ def export(page: ProjectPage, judge_id: int, number: int) -> HttpResponse:
         return exported(version, target)
     except Conflict as refusal:
         messages.error(page.request, refusal.message)
-        return page.redirect("judge", judge_id)
+        return HttpResponseRedirect(f"{page.url('judge', judge_id)}?version={number}")
 
 
 def _may_know(page: ProjectPage, version: JudgeVersion) -> bool:

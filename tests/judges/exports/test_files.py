@@ -84,3 +84,15 @@ def test_what_has_no_such_file(world: World) -> None:
     page = as_user(world.alice).get(f"/p/desk/judges/{version.judge_id}/").content.decode()
     assert "export/?to=json" in page
     assert "export/?to=mlflow" not in page
+
+
+def test_why_there_is_no_file_stands_on_the_versions_page(world: World) -> None:
+    version = llm_judge(world)
+    options = [*version.config["options"], {**version.config["options"][0], "value": "perhaps"}]
+    JudgeVersion.objects.filter(pk=version.pk).update(config={**version.config, "options": options})
+    address = f"/p/desk/judges/{version.judge_id}/"
+    page = as_user(world.alice).get(f"{address}versions/{version.number}/export/?to=ragas", follow=True)
+    assert page.redirect_chain == [(f"{address}?version={version.number}", 302)]
+    assert "no longer has all options" in page.content.decode()
+    # A link with `download` would save this page in place of the file.
+    assert "download" not in next(line for line in page.content.decode().splitlines() if "export/?to=ragas" in line)
