@@ -1,7 +1,8 @@
 """The answers that a judge may give: how the model is told of them, and how its replies are read.
 
 Replies are read strictly: an answer is exactly what was asked for, or there is none. There are no defaults, no value is
-moved into its bounds, and none is searched for in other text: a number in the text of a sample is no score.
+moved into its bounds, and none is searched for in other text: a number in the text of a sample is no score. Exported
+judges read as strictly, by a spelling of their own (judges.exports.python).
 """
 
 from __future__ import annotations
