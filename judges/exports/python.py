@@ -1,8 +1,8 @@
 """An LLM judge as one Python file that needs nothing of ours: code/ has its parts, and what the judge is goes in front
 of them as literals, never as code.
 
-Prompts and replies are spelled a second time there: our own reading stands on the importers' strict JSON, our statuses
-and settings, which would all have to be split for a file that has the standard library alone. tests/judges/exports holds
+Prompts and replies are spelled a second time there: our own reading stands on the importers' strict JSON, statuses and
+settings, which would all have to be split for a file that has the standard library alone. tests/judges/exports holds
 the two together: what is sent, and what is read of every malformed reply.
 """
 

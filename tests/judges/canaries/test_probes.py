@@ -25,11 +25,21 @@ from tests.openai_server import OpenAIServer, Request
 
 KEYED = {probe.key: probe for probe in PROBES}
 _BETWEEN = re.compile(r"<(claim|answer|answer_b)-[0-9a-f]+>\n(.*?)\n</", re.DOTALL)
-GROUPS = 60
+GROUPS = 42
 
 
 @pytest.fixture
 def world(transactional_db: None, openai_server: OpenAIServer) -> World:
+    """With a run's threads, which have connections of their own."""
+    return asking(openai_server)
+
+
+@pytest.fixture
+def still(db: None, openai_server: OpenAIServer) -> World:
+    return asking(openai_server)
+
+
+def asking(openai_server: OpenAIServer) -> World:
     world = make_world()
     endpoint_at(world, openai_server, "main", price_in=1, price_out=1)
     return world
@@ -140,9 +150,9 @@ def of(sample: Sample, version: JudgeVersion, key: str, unit: str = "claim:0") -
     return str(probed(sample, version.config, unit, KEYED[key]).claims[0]["text"])
 
 
-def test_each_change_in_the_language_of_the_text(world: World) -> None:
-    version = llm_judge(world)
-    sample = make_sample(world.project)
+def test_each_change_in_the_language_of_the_text(still: World) -> None:
+    version = llm_judge(still)
+    sample = make_sample(still.project)
     claim = sample.claims[0]["text"]
     assert of(sample, version, "again") == claim
     assert of(sample, version, "filler").startswith(f"{claim} This is worth keeping in mind. ")
@@ -171,9 +181,9 @@ def test_each_change_in_the_language_of_the_text(world: World) -> None:
     assert of(sample, version, "markdown") == "- **Es ist um neun auf.**"
 
 
-def test_what_could_matter_is_not_changed(world: World) -> None:
-    version = llm_judge(world)
-    sample = make_sample(world.project)
+def test_what_could_matter_is_not_changed(still: World) -> None:
+    version = llm_judge(still)
+    sample = make_sample(still.project)
 
     def asked() -> set[str]:
         return {probe.key for probe in probes_for(version.config, sample, "claim:0")}
@@ -189,7 +199,7 @@ def test_what_could_matter_is_not_changed(world: World) -> None:
     # Key facts are looked for in the answer, and are no text that a system wrote.
     scores = [{"value": "y", "score": 1}, {"value": "n", "score": 0}]
     own = {"criterion": None, "dimension": "found", "unit": "fact", "template": None, "options": scores}
-    facts = llm_judge(world, "facts", **own, prompt="{{key_fact}} in {{answer}}")
+    facts = llm_judge(still, "facts", **own, prompt="{{key_fact}} in {{answer}}")
     sample.key_facts = ["It opens at nine."]
     changed = probed(sample, facts.config, "fact:0", KEYED["repetition"])
     assert (changed.answer, changed.key_facts) == (f"{sample.answer}\n{sample.answer}", sample.key_facts)
