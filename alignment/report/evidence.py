@@ -62,6 +62,8 @@ class JudgeScores:
     failed: Mapping[UnitKey, str] = field(default_factory=dict)
     # What it said when it was asked again about the same units: of each unit one or more numbers (float), or labels.
     again: Mapping[UnitKey, Sequence[Value]] = field(default_factory=dict)
+    # How sure it was of its number or label, from 0 to 1; of units of which that is known.
+    confidence: Mapping[UnitKey, float] = field(default_factory=dict)
     # Samples of which its answers are left out, since they are closed for another criterion that it is compared with.
     closed: Collection[str] = ()
 
@@ -82,7 +84,7 @@ class JudgeScores:
 
 DEFAULT = Endpoint()
 # Of JudgeScores the fields that are of units.
-BY_UNIT = ("numbers", "labels", "failed", "again")
+BY_UNIT = ("numbers", "labels", "failed", "again", "confidence")
 
 
 class Before(NamedTuple):

@@ -22,6 +22,8 @@ from alignment.report.evidence import (
 from alignment.report.units import ByUnit, UnitKey, parts_of
 
 FORMAT = 3
+# Of what a judge said, left out where there is none: evidence of before has no such fields.
+_RARE = ("closed", "confidence")
 
 
 def evidence_as_dict(evidence: Evidence) -> dict[str, Any]:
@@ -147,12 +149,13 @@ def _of_before(found: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _said(one: JudgeScores) -> dict[str, Any]:
-    values = {each.name: getattr(one, each.name) for each in fields(one) if each.name != "closed" or one.closed}
+    names = [each.name for each in fields(one) if each.name not in _RARE or getattr(one, each.name)]
+    values = {name: getattr(one, name) for name in names}
     return {name: _columns(value) if name in BY_UNIT else value for name, value in values.items()}
 
 
 def _scores(one: Mapping[str, Any]) -> JudgeScores:
-    return JudgeScores(**{**one, **{name: _mapping(one[name]) for name in BY_UNIT}})
+    return JudgeScores(**{**one, **{name: _mapping(one[name]) for name in BY_UNIT if name in one}})
 
 
 def _column(values: Sequence[Any]) -> Sequence[Any]:

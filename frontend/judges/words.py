@@ -40,6 +40,7 @@ _FIELDS = {
     "max_tokens": gettext_lazy("Maximum output tokens"),
     "seed": gettext_lazy("Random seed"),
     "structured": gettext_lazy("Sends a JSON schema"),
+    "confidence": gettext_lazy("Confidence"),
     "ragas_version": gettext_lazy("RAGAS version"),
     "pooling": gettext_lazy("Text vector"),
     "mode": gettext_lazy("Noise from"),

@@ -92,8 +92,9 @@ class Progress(
     findings = s.DictField(
         child=s.IntegerField(),
         allow_null=True,
-        help_text="Of their scores: how many are 0 for no_citation or invalid_citation. Null where none is, and where "
-        "that would tell what the judge said of a sample that you still have to label or to decide.",
+        help_text="Of their scores: how many are 0 for no_citation or invalid_citation, or have no confidence for "
+        "no_logprobs or other_logprobs (of another text than the answer). Null where none is, and where that would "
+        "tell what the judge said of a sample that you still have to label or to decide.",
     )
     kept = Of("Of those that are done: needed no request.")
     already = Of("Of those that are done: another run was first and has their scores; they are not in by_status.")
@@ -158,12 +159,15 @@ class FailurePage(Page):
     results = Failure(many=True)
 
 
-class Score(Shape, of=models.Score, shows="sample unit dimension repeat status number label rationale held_back"):
+class Score(
+    Shape, of=models.Score, shows="sample unit dimension repeat status number label rationale confidence held_back"
+):
     sample = s.CharField(source="sample.external_id", help_text="Its own id.")
     dimension = Of("A criterion's key, or the judge's own name for what it measures.")
     status = Of("ok, refused, parse_error, truncated, timeout or error")
     label = Value(allow_null=True)  # type: ignore[assignment]
     rationale = Of("The judge's own words.", allow_null=True)
+    confidence = Of("By the model's token log-probabilities, from 0 to 1; null: unknown, or read from repeats.")
     held_back = s.BooleanField(
         help_text="What the judge said of it is not told: you still have this sample to label or to decide, or it is "
         "kept for looks at test."

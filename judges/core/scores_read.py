@@ -11,13 +11,14 @@ from django.db.models import Exists, Q, QuerySet
 import alignment
 from annotate.core.blindness import Reader, samples_without_judges, still_to_label, without_judges_held_back
 from annotate.core.errors import Invalid
+from annotate.core.packed import Kind
 from annotate.core.scales import Value, normalise
 from annotate.models import Criterion, Project, Sample, Verdict
 from annotate.models.label import DECIDED_METHODS, VerdictState
 from annotate.verdicts.ratings_read import UnitKey
 from annotate.verdicts.wanted_units_read import UnitOn
 from judges.core.locked_read import locked
-from judges.models import Judge, JudgeVersion, Run, Score, ScoreStatus, VersionState
+from judges.models import Confidence, Judge, JudgeVersion, Run, Score, ScoreStatus, VersionState
 
 # For scores, runs and other rows that have a version: only versions in use are compared with people.
 OF_KEPT = Q(version__state=VersionState.KEPT)
@@ -249,7 +250,8 @@ def load_scores(
     reader: Reader,
 ) -> alignment.report.JudgeScores:
     """The version's scores under this name of the criterion's kind of units, or of others: of all samples, or only of
-    those with these primary keys. Of a criterion on claims none of answers that abstain."""
+    those with these primary keys. Of a criterion on claims none of answers that abstain. With its confidence, if the
+    version is to have one: that of its answers, or how often it said the same again."""
     import numpy as np
 
     from alignment.base.coded import Coded, array_of
@@ -258,7 +260,9 @@ def load_scores(
 
     every = Score.objects.filter(of or _on_kind(criterion.unit), version=version, dimension=dimension)
     scores = every.exclude(sample__abstained=True) if criterion.unit == "claim" else every
-    units, (repeat, status, number, label) = unit_columns(
+    way = version.config.get("confidence")
+    kept: dict[str, Kind] = {"confidence": "number"} if way == Confidence.LOGPROBS else {}
+    units, (repeat, status, number, label, *sure) = unit_columns(
         criterion.project,
         without_judges_held_back(scores.filter(Q() if samples is None else among(samples)), reader=reader),
         samples,
@@ -266,6 +270,7 @@ def load_scores(
         status="json",
         number="number",
         label="json",
+        **kept,
     )
     option = Coded([None if text is None else _as_option(criterion, text) for text in label.items], label.codes)
     is_ok, has_number = array_of(status, ScoreStatus.OK.__eq__, np.bool_), ~np.isnan(number)
@@ -278,6 +283,14 @@ def load_scores(
     again: dict[UnitKey, list[Value]] = {}
     for row in more[np.lexsort((repeat[more], units.codes[more]))].tolist():
         again.setdefault(units[row], []).append(float(number[row]) if has_number[row] else cast("Value", option[row]))
+    confidence: Mapping[UnitKey, float] = {}
+    if way == Confidence.REPEATS:
+        first_said = dict(zip(units[numbers], number[numbers].tolist(), strict=True))
+        first_said |= dict(zip(units[labels], option[labels], strict=True))
+        confidence = _same_again(first_said, again)
+    elif sure:
+        known = (numbers | labels) & ~np.isnan(sure[0])
+        confidence = ByUnit.of_rows(units[known], sure[0][known])
     judge = version.judge
     return alignment.report.JudgeScores(
         judge.name,
@@ -288,7 +301,17 @@ def load_scores(
         ByUnit.of_rows(units[labels], option[labels]),
         ByUnit.of_rows(units[failed], why[failed]),
         again,
+        confidence,
     )
+
+
+def _same_again(first: Mapping[UnitKey, Value], again: Mapping[UnitKey, Sequence[Value]]) -> dict[UnitKey, float]:
+    """Of each unit that was answered more than once, the share of the answers that are as the first."""
+    return {
+        unit: (1 + sum(one == first[unit] for one in more)) / (1 + len(more))
+        for unit, more in again.items()
+        if unit in first
+    }
 
 
 def _as_option(criterion: Criterion, label: str) -> Value | None:
@@ -300,8 +323,8 @@ def _as_option(criterion: Criterion, label: str) -> Value | None:
 
 @dataclass(frozen=True, slots=True)
 class ShownScore:
-    """held_back: number, label and rationale are None, as the reader still has to label the sample or to decide about
-    it, or since nobody may know them before a look."""
+    """held_back: number, label, rationale and confidence are None, as the reader still has to label the sample or to
+    decide about it, or since nobody may know them before a look."""
 
     sample: Sample
     unit: str
@@ -311,6 +334,7 @@ class ShownScore:
     number: float | None
     label: Value | None
     rationale: str | None
+    confidence: float | None
     held_back: bool
 
 
@@ -345,6 +369,7 @@ class Scores:
             number=None if is_blind else row.number,
             label=None if is_blind else row.label,
             rationale=None if is_blind else row.rationale,
+            confidence=None if is_blind else row.confidence,
             held_back=is_blind,
         )
 

@@ -23,6 +23,7 @@ class ChatRequest:
     messages: [{"role": "system" | "user" | "assistant", "content": text}]. schema: a JSON schema that the reply has to
     keep to, for servers that can enforce one; None asks for plain text. seed: None lets the server draw. draw: the
     number that makes requests of the same words different, so that a repeat is asked again and no kept reply is used.
+    logprobs: asks for the log-probability of each token of the reply.
     """
 
     model: str
@@ -32,6 +33,7 @@ class ChatRequest:
     seed: int | None = None
     schema: Mapping[str, Any] | None = None
     draw: int = 0
+    logprobs: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +54,9 @@ class Answered:
     EmbedRequest, shape (texts, dimensions). model: the name that the server gives. tokens: None when the server doesn't
     say. cost: in the endpoint's currency; None when prices or tokens are unknown. latency: seconds. is_kept: a reply
     that was kept; nothing was sent or paid. raw: the beginning of a success that holds no text, refusal or vectors: it
-    could not be understood, which is a parse_error; None otherwise.
+    could not be understood, which is a parse_error; None otherwise. logprobs: of each token of the text, in order,
+    where it ends (in bytes of UTF-8 from the text's beginning) and its log-probability; None when the server gave none,
+    empty when they are not of this text.
     """
 
     key: str = ""
@@ -67,6 +71,7 @@ class Answered:
     latency: float = 0.0
     is_kept: bool = False
     raw: str | None = None
+    logprobs: Sequence[tuple[int, float]] | None = None
 
 
 class CallFailed(Exception):
@@ -118,5 +123,8 @@ def key_of(base_url: str, request: ChatRequest | EmbedRequest) -> str:
     """SHA-256 of the question and of the address that it is sent to: the same key means the same question."""
     # Not `asdict`: a copy of every message takes longer than the rest.
     asked = {field.name: getattr(request, field.name) for field in fields(request)}
+    # Left out where it isn't asked for: questions of before have the key that they had.
+    if not asked.get("logprobs"):
+        asked.pop("logprobs", None)
     what = {"to": base_url, "as": type(request).__name__, **asked}
     return hashlib.sha256(json.dumps(what, sort_keys=True, ensure_ascii=False).encode()).hexdigest()

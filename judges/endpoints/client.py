@@ -87,6 +87,8 @@ def chat_body(request: ChatRequest) -> dict[str, Any]:
     for name in ("temperature", "max_tokens", "seed"):
         if getattr(request, name) is not None:
             sent[name] = getattr(request, name)
+    if request.logprobs:
+        sent["logprobs"] = True
     if request.schema is not None:
         # A strict schema must forbid what it doesn't name, or servers that support “strict” refuse it.
         strict = request.schema.get("additionalProperties") is False

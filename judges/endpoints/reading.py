@@ -39,6 +39,7 @@ def read_chat(body: bytes, redact: Redaction) -> Answered:
             refusal=refusal or None,
             finish_reason=_text(choices[0], "finish_reason", redact),
             raw=_raw(body, redact) if text is None and not refusal else None,
+            logprobs=_logprobs(choices[0].get("logprobs"), message.get("content"), text),
             **_usage(data, redact),
         )
     except _NotUnderstood:
@@ -88,6 +89,52 @@ def _text(fields: Mapping[str, Any], name: str, redact: Callable[[str], str]) ->
     if not isinstance(value, str):
         raise _NotUnderstood
     return redact(_storable(value))
+
+
+# Of rounding, a probability may be this much above 1.
+_ABOVE = 1e-3
+
+
+def _logprobs(given: Any, sent: str | None, text: str | None) -> list[tuple[int, float]] | None:
+    """As Answered has them. A server may give tokens before the text and behind it, of reasoning or an end, so the text
+    is looked for in them; where it isn't there exactly once, nobody knows which are its own. sent: the text before a
+    key was taken out of it, which makes it another."""
+    tokens = given.get("content") if isinstance(given, dict) else None
+    if not isinstance(tokens, list) or text is None:
+        return None
+    if not text or text != sent:
+        return []
+    pieces, likely = [_token(token) for token in tokens], [_likely(token) for token in tokens]
+    if None in pieces or None in likely:
+        return []
+    whole, wanted = b"".join(piece for piece in pieces if piece is not None), text.encode()
+    begin = whole.find(wanted)
+    if begin < 0 or whole.rfind(wanted) != begin:
+        return []
+    found, end = [], -begin
+    for piece, one in zip(pieces, likely, strict=True):
+        start, end = end, end + len(piece or b"")
+        if start < len(wanted) and end > 0 and one is not None:
+            found.append((min(end, len(wanted)), one))
+    return found
+
+
+def _token(token: Any) -> bytes | None:
+    """A token may be a part of a character, which only its bytes can say."""
+    if not isinstance(token, dict):
+        return None
+    numbers, text = token.get("bytes"), token.get("token")
+    try:
+        return bytes(numbers) if isinstance(numbers, list) else text.encode() if isinstance(text, str) else None
+    except (TypeError, ValueError):
+        return None
+
+
+def _likely(token: Any) -> float | None:
+    value = token.get("logprob") if isinstance(token, dict) else None
+    if isinstance(value, bool) or not isinstance(value, int | float) or not -math.inf < value <= _ABOVE:
+        return None
+    return min(0.0, float(value))
 
 
 def _place(row: Mapping[str, Any], at: int) -> int:

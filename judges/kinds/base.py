@@ -32,6 +32,7 @@ class Scored:
 
     number: finite, at most LARGEST_SCORE either way. label: one of the criterion's options. rationale: the judge's own
     words. detail: why it failed, in our words. finding: why it is what it is, where that is counted; of one that is ok.
+    confidence: from 0 to 1; None: unknown.
     """
 
     unit: str
@@ -42,6 +43,7 @@ class Scored:
     rationale: str = ""
     detail: str = ""
     finding: Finding | Literal[""] = ""
+    confidence: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,10 +19,21 @@ class ScoreStatus(models.TextChoices):
 
 
 class Finding(models.TextChoices):
-    """Why a score is what it is, where that is counted: both of these are 0."""
+    """Why a score is what it is, where that is counted: without a valid citation it is 0; and why it has no confidence,
+    though its judge is to have one."""
 
     NO_CITATION = "no_citation", _("No citation")
     INVALID_CITATION = "invalid_citation", _("Invalid citation")
+    NO_LOGPROBS = "no_logprobs", _("No log-probabilities from the endpoint")
+    OTHER_LOGPROBS = "other_logprobs", _("Log-probabilities don’t match the answer")
+
+
+class Confidence(models.TextChoices):
+    """Where a judge's confidence in an answer is from."""
+
+    NONE = "none", _("None")
+    LOGPROBS = "logprobs", _("Token log-probabilities")
+    REPEATS = "repeats", _("Repeated answers")
 
 
 class RunPurpose(models.TextChoices):
@@ -189,8 +200,8 @@ class Reply(models.Model):
     """What a model answered to one request, whole, so that the same question isn't paid twice.
 
     key: SHA-256 of everything that was sent, and of the address (judges.endpoints.calls.key_of). latency: in seconds.
-    cost: None when the price is unknown. body: {"text", "refusal", "finish_reason"} or {"vectors"}; what could not be
-    understood is kept too, under "raw" if it holds none of these.
+    cost: None when the price is unknown. body: {"text", "refusal", "finish_reason"}, with "logprobs" where they were
+    given, or {"vectors"}; what could not be understood is kept too, under "raw" if it holds none of these.
     """
 
     project = models.ForeignKey("annotate.Project", on_delete=models.PROTECT, related_name="replies")
@@ -222,7 +233,7 @@ class Score(models.Model):
     measures (`overall`), which can be compared with any criterion on the same kind of unit.
 
     A score that is not `ok` has neither number nor label: it is missing, never a value. finding: one of `Finding`, or
-    empty.
+    empty. confidence: how probable the model's own log-probabilities make the value, 0 to 1; None: unknown.
     """
 
     # Looked up with the index of `score_once_per_unit_and_repeat`, which begins with it.
@@ -238,6 +249,7 @@ class Score(models.Model):
     label = models.TextField(null=True, blank=True)
     rationale = models.TextField(blank=True, default="")
     finding = models.CharField(max_length=16, choices=Finding, blank=True, default="", db_default="")
+    confidence = models.FloatField(null=True, blank=True)
 
     class Meta:
         constraints = [
@@ -257,6 +269,10 @@ class Score(models.Model):
             models.CheckConstraint(
                 condition=Q(finding="") | Q(finding__in=Finding.values, status=ScoreStatus.OK),
                 name="score_finding_known",
+            ),
+            models.CheckConstraint(
+                condition=Q(confidence__isnull=True) | Q(confidence__gte=0, confidence__lte=1, status=ScoreStatus.OK),
+                name="score_confidence_is_share",
             ),
         ]
         indexes = [

@@ -207,4 +207,5 @@ def _answered(key: str, row: Sequence[Any]) -> Answered:
         latency=latency,
         is_kept=True,
         raw=body.get("raw"),
+        logprobs=body.get("logprobs"),
     )

@@ -75,9 +75,12 @@ class Gate:
         if scored.status not in _STATUSES:
             return _failed(scored, "The judge gave a status that there isn't.")
         if scored.status != ScoreStatus.OK:
-            return replace(scored, status=ScoreStatus(scored.status), number=None, label=None, finding="")
+            scored = replace(scored, status=ScoreStatus(scored.status))
+            return replace(scored, number=None, label=None, finding="", confidence=None)
         if (scored.number is None) == (scored.label is None):
             return _failed(scored, "A score is exactly one of a number and a label.")
+        if scored.confidence is not None and not 0 <= scored.confidence <= 1:
+            scored = replace(scored, confidence=None)
         criterion = self._criteria.get(scored.dimension)
         if criterion is not None and criterion.unit != parse_unit(scored.unit)[0]:
             criterion = None
@@ -113,7 +116,9 @@ def _text(text: object) -> str:
 
 
 def _failed(scored: Scored, detail: str) -> Scored:
-    return replace(scored, status=ScoreStatus.ERROR, number=None, label=None, detail=detail, finding="")
+    return replace(
+        scored, status=ScoreStatus.ERROR, number=None, label=None, detail=detail, finding="", confidence=None
+    )
 
 
 def _with_label(scored: Scored, criterion: Criterion | None) -> Scored:

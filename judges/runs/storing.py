@@ -144,6 +144,8 @@ def _body(answered: Answered) -> str:
             names.append("raw")
         texts = {name: getattr(answered, name) for name in names}
         body = {name: storable(text) if isinstance(text, str) else None for name, text in texts.items()}
+        if answered.logprobs is not None:
+            body["logprobs"] = answered.logprobs
     return orjson.dumps(body, option=orjson.OPT_SERIALIZE_NUMPY).decode()
 
 
@@ -247,13 +249,14 @@ def _json(rows: list[dict[str, Any]]) -> str:
 
 _SCORES = """
 INSERT INTO judges_score
-    (version_id, run_id, sample_id, unit, dimension, repeat, status, number, label, rationale, finding)
-SELECT version, run, sample, unit, dimension, repeat, status, number, label, rationale, finding
+    (version_id, run_id, sample_id, unit, dimension, repeat, status, number, label, rationale, finding,
+     confidence)
+SELECT version, run, sample, unit, dimension, repeat, status, number, label, rationale, finding, confidence
 FROM jsonb_to_recordset(%s::jsonb) AS t (version bigint, run bigint, sample bigint, unit text, dimension text,
-    repeat smallint, status text, number float8, label text, rationale text, finding text)
+    repeat smallint, status text, number float8, label text, rationale text, finding text, confidence float8)
 ON CONFLICT (version_id, dimension, sample_id, unit, repeat) DO UPDATE
 SET run_id = excluded.run_id, status = excluded.status, number = excluded.number, label = excluded.label,
-    rationale = excluded.rationale, finding = excluded.finding
+    rationale = excluded.rationale, finding = excluded.finding, confidence = excluded.confidence
 WHERE judges_score.status <> 'ok'
 """
 
@@ -286,6 +289,7 @@ def _write_scores(cursor: Any, group: Sequence[AskResult]) -> list[AskResult]:
             "label": None if scored.label is None else storable(str(scored.label)),
             "rationale": scored.rationale,
             "finding": scored.finding,
+            "confidence": scored.confidence,
         }
         for (version, dimension, sample, unit, repeat), (run, scored) in rows.items()
     ]

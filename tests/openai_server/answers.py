@@ -16,6 +16,7 @@ MODELS = ("overlap-small", "overlap-large", "bag-of-words")
 DIMENSIONS = 64
 DEEPEST = 8
 
+_TOKEN = re.compile(r"\w+|\W")
 _WORD = re.compile(r"[^\W_]{3,}")
 _SMALL = (
     "and are but can did does for from had has have how into its not one only that the their then there these they "
@@ -52,7 +53,8 @@ def default_reply(request: Request) -> Reply:
     seen = look_at(prompt, draw=f"{asked.get('seed')}" if asked.get("temperature") else "")
     schema = request.schema or _schema_in(prompt)
     text = f"About that: {seen.quote}" if schema is None else json.dumps(fill(schema, seen), ensure_ascii=False)
-    return chat(text, model=model, tokens_in=_tokens(prompt), tokens_out=_tokens(text))
+    logprobs = [(token, math.log(seen.sureness)) for token in _TOKEN.findall(text)] if asked.get("logprobs") else None
+    return chat(text, model=model, tokens_in=_tokens(prompt), tokens_out=_tokens(text), logprobs=logprobs)
 
 
 @dataclass(frozen=True)
@@ -62,6 +64,11 @@ class Seen:
     overlap: float
     quote: str
     prompt: str
+
+    @property
+    def sureness(self) -> float:
+        """From 0.5, where one word more or less would make another answer, to 0.99."""
+        return min(0.99, 0.5 + abs(self.overlap - 0.6))
 
     def chance(self, *what: object) -> float:
         """From 0 to 1, always the same for the same question."""

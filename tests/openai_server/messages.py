@@ -87,9 +87,11 @@ def chat(
     model: str = "scripted",
     tokens_in: int | None = 10,
     tokens_out: int | None = 5,
+    logprobs: Sequence[tuple[str, float]] | None = None,
     **how: Any,
 ) -> Reply:
-    """A chat completion with one choice. tokens_in=None: a server that doesn't count. how: fields of Reply."""
+    """A chat completion with one choice. tokens_in=None: a server that doesn't count. logprobs: its tokens, each with
+    its log-probability. how: fields of Reply."""
     body: dict[str, Any] = {
         "id": "chatcmpl-1",
         "object": "chat.completion",
@@ -103,6 +105,13 @@ def chat(
             }
         ],
     }
+    if logprobs is not None:
+        body["choices"][0]["logprobs"] = {
+            "content": [
+                {"token": token, "logprob": one, "bytes": list(token.encode()), "top_logprobs": []}
+                for token, one in logprobs
+            ]
+        }
     if tokens_in is not None:
         tokens_out = tokens_out or 0
         body["usage"] = {

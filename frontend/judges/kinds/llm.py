@@ -30,7 +30,7 @@ from frontend.judges.kinds.base import (
 )
 from judges.kinds.llm import builtin_templates
 from judges.kinds.llm.prompt import known_names
-from judges.models import JudgeKind
+from judges.models import Confidence, JudgeKind
 
 # What a prompt's variables show, by their names (judges.kinds.llm.prompt).
 MEANS = {
@@ -75,7 +75,17 @@ class LLMForm(TargetForm):
         ("low", "high", "whole"),
         ("temperature", "max_tokens", "seed"),
     )
-    rare: Collection[str] = ("low", "high", "whole", "rationale", "temperature", "max_tokens", "seed", "structured")
+    rare: Collection[str] = (
+        "low",
+        "high",
+        "whole",
+        "rationale",
+        "temperature",
+        "max_tokens",
+        "seed",
+        "structured",
+        "confidence",
+    )
     field_order = ("criterion", "dimension", "unit", "endpoint", "model", "prompt", "per", "answer_with")
 
     model = MODEL
@@ -142,6 +152,12 @@ class LLMForm(TargetForm):
     max_tokens = forms.IntegerField(label=_("Maximum output tokens"), min_value=1, initial=1024)
     seed = SEED
     structured = STRUCTURED
+    confidence = forms.ChoiceField(
+        label=_("Confidence"),
+        required=False,
+        choices=Confidence.choices,
+        help_text=_("How sure the model is of its answer. Repeated answers need a run with 2 or more repeats."),
+    )
 
     def __init__(self, project: Project, config: Mapping[str, Any], *args: Any, **kwargs: Any) -> None:
         super().__init__(project, config, *args, kinds=KIND_ORDER, **kwargs)
@@ -156,7 +172,7 @@ class LLMForm(TargetForm):
         self.rare = (*self.rare, *unused)
 
     def initial_of(self, config: Mapping[str, Any]) -> dict[str, Any]:
-        same = ("model", "prompt", "per", "rationale", "temperature", "max_tokens", "seed", "structured")
+        same = ("model", "prompt", "per", "rationale", "temperature", "max_tokens", "seed", "structured", "confidence")
         renamed = {"min": "low", "max": "high"} | {name: name for name in same}
         examples = config.get("examples") or {}
         return {
@@ -216,7 +232,7 @@ class LLMForm(TargetForm):
             "structured": typed["structured"],
             "examples": self._examples(),
             **self._answer(),
-            **given(typed, "seed"),
+            **given(typed, "seed", "confidence"),
         }
 
     def _answer(self) -> dict[str, Any]:
@@ -263,6 +279,7 @@ CHOICES: Mapping[str, Words] = {
     "answer_with": offered(LLMForm, "answer_with"),
     # Shorter than in the form, which gives advice.
     "per": {"unit": _("one unit"), "sample": _("all units of a sample")},
+    "confidence": dict(Confidence.choices),
 }
 # Template of a prompt -> the built-in criterion that asks for the same.
 _ASKED_BY = {

@@ -29,7 +29,7 @@ from judges.kinds.llm.prompt import (
 )
 from judges.kinds.llm.prompt import REQUIREMENTS as REQUIREMENTS_NAME
 from judges.kinds.llm.templates import TEMPLATES, Template
-from judges.models import LARGEST_SCORE
+from judges.models import LARGEST_SCORE, Confidence
 
 LONGEST_PROMPT = 50_000
 LONGEST_REQUIREMENT = 2000
@@ -57,6 +57,7 @@ def complete(config: Any, project: Project) -> dict[str, Any]:
         raise fields.refuse("per", _("Only claims, contexts, key facts and entities can be scored together."))
     prompt = _text(fields, "prompt", longest=LONGEST_PROMPT) if template is None else template.prompt
     used = _names(prompt, of["unit"], per, criterion, requirements, rules)
+    confidence = _confidence(fields, answer)
     examples = read_examples(fields, criterion, sample_names(prompt))
     _check_examples(examples, used, answer, criterion)
     whole = {
@@ -71,8 +72,9 @@ def complete(config: Any, project: Project) -> dict[str, Any]:
         "rationale": fields.truth("rationale", default=True),
         "structured": fields.truth("structured", default=True),
         "examples": examples,
-        # Left out where there are none, so that versions of before have the hash that they had.
+        # Left out where there is none, so that versions of before have the hash that they had.
         **({"rules": rules} if rules else {}),
+        **({"confidence": confidence} if confidence != Confidence.NONE else {}),
     }
     # Always made anew, also when it is given.
     fields.raw("criterion_text")
@@ -145,6 +147,15 @@ def _rules(fields: Fields) -> list[str]:
         if rule in found:
             raise fields.refuse(f"rules.{place}", _("This rule is listed twice."))
         found.append(rule)
+    return found
+
+
+def _confidence(fields: Fields, answer: Mapping[str, Any]) -> str:
+    found = fields.choice("confidence", Confidence.values, default=Confidence.NONE.value)
+    if found != Confidence.NONE and answer["answer_with"] == REQUIREMENTS:
+        raise fields.refuse(
+            "confidence", _("A judge with requirements has no confidence: its replies hold several answers.")
+        )
     return found
 
 

@@ -20,11 +20,13 @@ from judges.kinds.llm.answers import (
     REQUIREMENTS,
     Answers,
     NoAnswer,
+    Said,
     object_in,
     object_schema,
     read_numbered,
     scored,
 )
+from judges.kinds.llm.confidence import with_confidence
 from judges.kinds.llm.prompt import (
     LISTS,
     MEMBER,
@@ -38,6 +40,7 @@ from judges.kinds.llm.prompt import (
     texts_in,
     value_of,
 )
+from judges.models import Confidence
 
 _OPENING = "Reply with exactly one JSON object and nothing else:"
 _WHY = "- reason: why, in one to three sentences. Quote the words that decide it."
@@ -84,6 +87,7 @@ class Judging:
         self._dimension: str = config["dimension"]
         self._answers = Answers(config)
         self._prompt = Prompt(config)
+        self._has_logprobs = config.get("confidence") == Confidence.LOGPROBS
         self.form = lru_cache(maxsize=64)(self._make_form)
 
     def ask(self, item: Item, model: Model) -> Outcome:
@@ -115,6 +119,7 @@ class Judging:
             seed=None if config["seed"] is None else config["seed"] + repeat,
             schema=schema if config["structured"] else None,
             draw=repeat,
+            logprobs=self._has_logprobs,
         )
 
     def _make_form(self, count: int) -> tuple[str, dict[str, Any]]:
@@ -126,15 +131,22 @@ class Judging:
         return form_of(self._answers)
 
     def _scores(self, reply: Answered, units: Sequence[str]) -> list[Scored]:
+        said: list[Said]
+        paths: list[tuple[str, ...]]
         try:
             if self._config["answer_with"] == REQUIREMENTS:
                 return [self._met(reply, units[0])]
             if self._config["per"] == PER_SAMPLE:
                 said = read_numbered(reply, self._answers, len(units))
-                return [scored(unit, self._dimension, one) for unit, one in zip(units, said, strict=True)]
-            return [scored(units[0], self._dimension, self._answers.read(object_in(reply)))]
+                paths = [(str(number), self._answers.name) for number in range(1, len(units) + 1)]
+            else:
+                said, paths = [self._answers.read(object_in(reply))], [(self._answers.name,)]
         except NoScore as failure:
             return [failure.scored(unit, self._dimension) for unit in units]
+        found = [scored(unit, self._dimension, one) for unit, one in zip(units, said, strict=True)]
+        if not self._has_logprobs:
+            return found
+        return [with_confidence(one, reply, path) for one, path in zip(found, paths, strict=True)]
 
     def _met(self, reply: Answered, unit: str) -> Scored:
         """The weighted share of the requirements that are met. Raises NoScore when it isn't known of one of them."""

@@ -97,3 +97,16 @@ def test_of_a_planned_draw_closed_samples_have_no_names(how: str, left: set[str]
     assert sorted([*locked.chances.values(), *locked.nameless]) == sorted(found.chances.values())
     assert evidence_from_dict(evidence_as_dict(locked)).nameless == list(locked.nameless)
     assert locked.locked().nameless == locked.nameless
+
+
+def test_confidence_is_evidence_and_closed_with_what_it_is_of() -> None:
+    found = evidence(8)
+    (judge,) = found.judges
+    sure = replace(found, judges=[replace(judge, confidence=dict.fromkeys(list(judge.numbers)[::3], 0.25))])
+    written = evidence_as_dict(sure)
+    assert evidence_from_dict(written).judges[0].confidence == sure.judges[0].confidence
+    assert "confidence" not in evidence_as_dict(found)["judges"][0], "reports of before are what they were"
+    assert evidence_from_dict(evidence_as_dict(found)).judges[0].confidence == {}
+    left = sure.locked().judges[0]
+    assert set(left.confidence) == {unit for unit in sure.judges[0].confidence if unit in left.numbers}
+    assert 0 < len(left.confidence) < len(sure.judges[0].confidence)

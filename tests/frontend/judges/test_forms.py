@@ -126,6 +126,7 @@ def test_the_options_of_an_llm_judge(alice: User, endpoint: Endpoint) -> None:
     assert 'data-insert="{{claim}}"' in page.content.decode()
     changes = {"config-model": "large", "config-answer_with": "number", "config-low": "0", "config-high": "10"}
     changes |= {"config-whole": "true", "config-temperature": "", "config-seed": "7", "config-max_tokens": "99"}
+    changes |= {"config-confidence": "logprobs"}
     # Two boxes are unticked.
     sent = sent_by(page, **changes)
     sent = {name: value for name, value in sent.items() if name not in ("config-rationale", "config-structured")}
@@ -133,7 +134,14 @@ def test_the_options_of_an_llm_judge(alice: User, endpoint: Endpoint) -> None:
     made = Judge.objects.get(name="claim-support")
     config = made.versions.get().config
     wanted = {"model": "large", "answer_with": "number", "min": 0, "max": 10, "whole": True, "temperature": None}
-    wanted |= {"seed": 7, "max_tokens": 99, "rationale": False, "structured": False, "prompt": "Judge {{claim}}.\nNow."}
+    wanted |= {
+        "confidence": "logprobs",
+        "seed": 7,
+        "max_tokens": 99,
+        "rationale": False,
+        "structured": False,
+        "prompt": "Judge {{claim}}.\nNow.",
+    }
     assert {name: config[name] for name in wanted} == wanted
 
     edit = f"/p/help/judges/{made.pk}/edit/"

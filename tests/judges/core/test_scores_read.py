@@ -6,7 +6,7 @@ import pytest
 
 from alignment.report import evidence_as_dict
 from annotate.core.blindness import SYSTEM
-from judges.core.scores_read import judge_scores
+from judges.core.scores_read import judge_scores, load_scores
 from judges.models import JudgeVersion, Score, ScoreStatus
 from judges.reports.evidence import full_evidence
 from judges.reports.write import build_report
@@ -52,6 +52,29 @@ def test_repeats_are_what_it_said_again() -> None:
     assert said.numbers == alone[0].numbers
     assert said.failed == {}
     assert earlier == []
+
+
+def test_a_judge_is_as_sure_as_it_says_the_same_again() -> None:
+    """Of all its answers about a unit the share that is as the first; of one answer it is unknown."""
+    project, samples = graded_project()
+    grade = project.criteria.get(key="grade")
+    said = [(name, "answer", "4" if place else 0.5) for place, name in enumerate(samples)]
+    version = add_judge(project, "judge", samples, said, dimension="grade")
+    for number, name, value in (
+        (1, "s00", 0.5),
+        (2, "s00", 0.25),
+        (3, "s00", None),
+        (1, "s01", "4"),
+        (1, "s02", None),
+        (1, "s03", "good"),
+        (1, "s04", "5"),
+    ):
+        repeat(version, number, name, value)
+    assert load_scores(grade, version, "grade", reader=SYSTEM).confidence == {}
+    version.config = {"confidence": "repeats"}
+    found = load_scores(grade, version, "grade", reader=SYSTEM).confidence
+    wanted = {"s00": 2 / 3, "s01": 1.0, "s04": 0.5}
+    assert found == {(name, "answer"): share for name, share in wanted.items()}
 
 
 def test_what_is_read_a_part_at_a_time_is_the_same(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -174,6 +174,7 @@ def test_a_judge_without_rules_is_what_it_was() -> None:
         ("options", {"requirements": [{"text": "a"}], "options": [{"value": "a"}, {"value": "b"}]}),
         ("rationale", {"rationale": "yes"}),
         ("structured", {"structured": 1}),
+        ("confidence", {"confidence": "high"}),
         ("examples", {"examples": 3}),
         ("examples.count", {"examples": {"count": 21}}),
         ("examples.seed", {"examples": {"seed": 0.5}}),
