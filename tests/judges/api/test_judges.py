@@ -235,7 +235,7 @@ def test_scores_and_failures_come_in_pages(world: World, judge: str) -> None:
         assert (page["count"], len(page["results"])) == (6, 4)
         assert page["results"][0] == {
             "sample": "s1", "unit": "answer", "dimension": "grade", "repeat": 0, "status": "ok", "number": 0.8173625,
-            "label": None, "rationale": "zebra", "held_back": False,
+            "label": None, "rationale": "zebra", "confidence": None, "held_back": False,
         }  # fmt: skip
         last = get(world, url, limit=4, offset=4)["results"][-1]
         assert (last["sample"], last["status"], last["number"]) == ("s6", "error", None)
