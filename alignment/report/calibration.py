@@ -94,7 +94,7 @@ def passing_columns(judged: Judged) -> Columns | NotFitted:
     if reason is not None:
         return NotFitted(reason)
     human = judged.columns(judged.dev)[1].astype(np.int64)
-    return _columns(judged, judged.dev, human, 2, judged.said.higher_is_better)
+    return columns_of(judged, judged.dev, human, 2, judged.said.higher_is_better)
 
 
 def graded_columns(judged: Judged) -> Columns | NotFitted:
@@ -115,7 +115,7 @@ def graded_columns(judged: Judged) -> Columns | NotFitted:
     # Where the lowest level passes and the highest fails, better is further down.
     falls = levels[0] in criterion.passes and levels[-1] not in criterion.passes
     higher_is_better = judged.said.higher_is_better != falls
-    return _columns(judged, judged.reference.units.at(places), human, len(levels), higher_is_better)
+    return columns_of(judged, judged.reference.units.at(places), human, len(levels), higher_is_better)
 
 
 def calibration_on_dev(judged: Judged) -> Calibration | NotFitted:
@@ -165,7 +165,7 @@ def figures_of(columns: Columns, found: CrossFit) -> CalibrationFigures:
     )
 
 
-def _columns(judged: Judged, units: Sequence[UnitKey], human: Ints, levels: int, higher_is_better: bool) -> Columns:
+def columns_of(judged: Judged, units: Sequence[UnitKey], human: Ints, levels: int, higher_is_better: bool) -> Columns:
     reference = judged.reference
     score, _, group = judged.columns(units)
     return Columns(
@@ -190,7 +190,7 @@ def probability_figures(judged: Judged) -> dict[str, Any]:
     if isinstance(found.chosen, NotFitted):
         chosen: dict[str, Any] = {"chosen": None, "why_none": found.chosen.reason, "points": []}
     else:
-        points = [_point(point) for point in found.figures[found.chosen].points]
+        points = [point_as_dict(point) for point in found.figures[found.chosen].points]
         chosen = {"chosen": found.chosen, "why_none": None, "points": points}
     share = float(found.columns.human.mean())
     return {
@@ -243,7 +243,7 @@ def _row(figures: CalibrationFigures) -> dict[str, Any]:
     return {"reason": None, **estimates, "ece_if_perfect": figures.ece_if_perfect.value}
 
 
-def _point(point: ReliabilityPoint) -> dict[str, Any]:
+def point_as_dict(point: ReliabilityPoint) -> dict[str, Any]:
     return {
         "lowest": point.lowest,
         "highest": point.highest,

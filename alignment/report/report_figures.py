@@ -14,6 +14,7 @@ from alignment.report.calibration import grade_figures, probability_figures
 from alignment.report.caveats import caveat_of_auc, caveat_of_judge, caveat_of_people
 from alignment.report.compared import compared_figures
 from alignment.report.comparison import Comparison, compare, furthest, reference_figures, score_histogram
+from alignment.report.confidence import confidence_figures
 from alignment.report.endpoint import decision_on_dev
 from alignment.report.evidence import Evidence
 from alignment.report.judged import judge_titles
@@ -69,6 +70,7 @@ def _judge(reference: Reference, title: str, one: Comparison, labelled: Labelled
     by_labels = reference.passing is None and one.row["labels"] is not None
     kappa = one.row["labels" if by_labels else "at_threshold"]["kappa"]
     people, caveat = beside_people(reference, one), caveat_of_judge(one.judged)
+    confidence = confidence_figures(one)
     return {
         "title": title,
         **one.row,
@@ -81,6 +83,8 @@ def _judge(reference: Reference, title: str, one: Comparison, labelled: Labelled
         "histogram": score_histogram(one.judged),
         "calibration": probability_figures(one.judged),
         "grades": grade_figures(one.judged),
+        # Left out where it has none: reports of before are what they were.
+        **({} if confidence is None else {"confidence": confidence}),
         "population": population_figures(one.judged),
         "people": people,
         "values": judge_values(reference, one),

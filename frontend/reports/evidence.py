@@ -46,6 +46,7 @@ _TITLES = {
     "values": gettext_noop("Without a threshold"),
     "distance": gettext_noop("Bias"),
     "calibration": gettext_noop("Calibration"),
+    "confidence": gettext_noop("Confidence"),
     "grades": gettext_noop("Scores as grades"),
     "slices": gettext_noop("Data slices"),
     "weeks": gettext_noop("Week by week"),
@@ -122,6 +123,7 @@ def _reasons(row: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
         "values": areas["passes"]["reason"] if areas["share"] is None else None,
         "distance": row["values"]["distance"]["reason"],
         "calibration": calibration["reason"],
+        "confidence": row["confidence"]["reason"] if "confidence" in row else None,
         "grades": None if grades is None else grades["reason"],
         "slices": row["slices"]["reason"],
         "weeks": row["weeks"]["reason"],
@@ -137,9 +139,9 @@ def _parts(row: Mapping[str, Any], judge: Mapping[str, Any]) -> Iterator[tuple[s
     if judge["confusion"]:
         said = _("Kappa %(kappa)s; the same decision on %(accuracy)s of units.")
         at = row["at_threshold"]
-        yield "confusion", said % {"kappa": _told(shown(at["kappa"])), "accuracy": _percent(at["accuracy"]["value"])}
+        yield "confusion", said % {"kappa": told(shown(at["kappa"])), "accuracy": _percent(at["accuracy"]["value"])}
     if judge["labels"]:
-        yield "labels", _("Kappa %(kappa)s on the labels themselves.") % {"kappa": _told(judge["labels"]["kappa"])}
+        yield "labels", _("Kappa %(kappa)s on the labels themselves.") % {"kappa": told(judge["labels"]["kappa"])}
     yield "people", _people(row["people"])
     if judge["plot"]:
         given = {"sign": judge["sign"], "threshold": judge["best_threshold"], "kappa": judge["best_kappa"]}
@@ -147,13 +149,15 @@ def _parts(row: Mapping[str, Any], judge: Mapping[str, Any]) -> Iterator[tuple[s
     if judge["histogram"]:
         yield "histogram", _("How it scores what annotators pass, and what they fail.")
     said = _("ROC AUC %(auc)s; 0.50 is guessing.")
-    yield "values", said % {"auc": _told(judge["correlations"]["roc_auc"])}
+    yield "values", said % {"auc": told(judge["correlations"]["roc_auc"])}
     yield "distance", judge["values"]["distance"].get("words") or ""
     if judge["calibration"]:
         yield "calibration", _calibration(judge["calibration"])
+    if judge["confidence"]:
+        yield "confidence", _confidence(judge["confidence"])
     if judge["grades"]:
         kappa = judge["grades"].get("kappa")
-        yield "grades", _("Quadratic kappa %(kappa)s with the levels annotators gave.") % {"kappa": _told(kappa)}
+        yield "grades", _("Quadratic kappa %(kappa)s with the levels annotators gave.") % {"kappa": told(kappa)}
     yield "slices", _slices(judge["slices"])
     yield "weeks", _weeks(row["weeks"])
     yield "steadiness", _steady(row["steadiness"])
@@ -163,7 +167,7 @@ def _parts(row: Mapping[str, Any], judge: Mapping[str, Any]) -> Iterator[tuple[s
         yield "disagreements", _disagreements(judge["disagreements"])
 
 
-def _told(found: Shown | None) -> str:
+def told(found: Shown | None) -> str:
     if found is None or found.text == UNDEFINED:
         return UNDEFINED
     return f"{found.text} ({found.interval})" if found.interval else found.text
@@ -180,7 +184,7 @@ def _people(found: Mapping[str, Any]) -> str:
     if not less.interval:
         return _("Judge − person: %(less)s in kappa; too few labels for an interval.") % {"less": less.text}
     low, high = found["difference"]["low"], found["difference"]["high"]
-    given = {"less": _told(less)}
+    given = {"less": told(less)}
     if low <= 0 <= high:
         return _("Judge − person: %(less)s in kappa; no difference is shown.") % given
     return _("Judge − person: %(less)s in kappa.") % given
@@ -194,6 +198,12 @@ def _calibration(found: Mapping[str, Any]) -> str:
     if found["is_idle"]:
         return _("As probabilities, its scores tell nothing.")
     return _("%(chosen)s gives the best probabilities.") % {"chosen": found["chosen"]}
+
+
+def _confidence(found: Mapping[str, Any]) -> str:
+    if found["is_idle"]:
+        return _("It does not tell which decisions agree with annotators.")
+    return _("It tells which decisions agree with annotators more often.")
 
 
 def _slices(found: Mapping[str, Any]) -> str:

@@ -36,6 +36,8 @@ PLOT_WORDS = {
     "fail": gettext_noop("fail"),
     "probability_given": gettext_noop("probability given"),
     "share_that_people_pass": gettext_noop("share that annotators pass"),
+    "confidence_given": gettext_noop("the judge’s confidence"),
+    "share_that_agrees": gettext_noop("share that agrees with annotators"),
     "share_of_decisions": gettext_noop("share of decisions kept, most confident first"),
     "of_them_wrong": gettext_noop("of them wrong"),
     "all_weeks": gettext_noop("all weeks"),
@@ -50,6 +52,7 @@ PLOT_WORDS = {
     "sweep_of": gettext_noop("Threshold sweep of %(judge)s"),
     "scores_of": gettext_noop("Scores of %(judge)s"),
     "reliability_of": gettext_noop("Reliability of %(judge)s"),
+    "confidence_of": gettext_noop("Reliability of the confidence of %(judge)s"),
     "risk_of": gettext_noop("Risk against coverage of %(judge)s"),
     "parts_of": gettext_noop("Kappa of %(judge)s by data slice: difference from the rest"),
     "weeks_of": gettext_noop("Share of wrong decisions of %(judge)s, by week"),
@@ -72,6 +75,10 @@ PLOT_WORDS = {
     "reliability_groups": gettext_noop(
         "%(n)s groups of units by predicted probability. In %(held)s of the %(drawn)s with an interval, the "
         "interval of the share that annotators pass contains it."
+    ),
+    "confidence_groups": gettext_noop(
+        "%(n)s groups of units by confidence. In %(held)s of the %(drawn)s with an interval, the interval of the share "
+        "on which the judge agrees with annotators contains it."
     ),
     "surest_wrong": gettext_noop("Of the most confident %(share)s of decisions, %(wrong)s are wrong."),
     "week_wrong": gettext_noop("%(week)s: %(share)s wrong of %(n)s units."),

@@ -14,7 +14,7 @@ from annotate.core.units import unit_title
 from annotate.models import Criterion
 from frontend.reports.beside import beside_context
 from frontend.reports.card import card_context
-from frontend.reports.evidence import evidence_context
+from frontend.reports.evidence import evidence_context, told
 from frontend.reports.in_words import decision_in_words, in_words, plot_in_words, where_alone
 from frontend.reports.shown import Links, from_to, percent, shown, shown_share, worded
 from judges.certificates.decision_read import PERMITTING, Looked, Ruling, Standing, standing_of
@@ -113,6 +113,7 @@ def judge_context(
         "histogram": _histogram(row["histogram"], plot_in_words(plots.get(f"histogram-{place + 1}", ""))),
         "calibration": _calibration(row, plot_in_words(plots.get(f"reliability-{place + 1}", ""))),
         "grades": _grades(row["grades"]),
+        "confidence": _confidence(row.get("confidence"), plot_in_words(plots.get(f"confidence-{place + 1}", ""))),
         "population": population_context(row["population"]),
         "disagreements": [_disagreement(row, at, links) for at in range(len(row["disagreements"]))],
         "held_back": row.get("held_back", 0),
@@ -216,6 +217,26 @@ def _calibration(row: Mapping[str, Any], plot: str) -> dict[str, Any] | None:
         },
         "plot": plot,
         "points": [_point(point) for point in found["points"]],
+    }
+
+
+def _confidence(found: Mapping[str, Any] | None, plot: str) -> dict[str, Any] | None:
+    """None for a judge that has none."""
+    if found is None or found["reason"] is not None:
+        return None
+    calibrated, constant = found["calibrated"], found["constant"]
+    given = calibrated["reason"] is None
+    return {
+        "units": found["units"],
+        "samples": found["samples"],
+        "without": found["without"],
+        "as_is": told(shown(found["as_is"]["brier"], 3)),
+        "calibrated": told(shown(calibrated["brier"], 3)) if given else "",
+        "why_none": in_words(calibrated["reason"]),
+        "is_idle": not given or calibrated["brier"]["value"] >= constant["brier"],
+        "constant": {"share": percent(constant["share"]), "brier": figure(constant["brier"], 3)},
+        "plot": plot,
+        "points": [_point(point) for point in found["as_is"]["points"]],
     }
 
 

@@ -167,6 +167,10 @@ class ReportedJudge(JudgeFigures):
     histogram = FreeObject(allow_null=True)
     calibration = FreeObject()
     grades = FreeObject(allow_null=True)
+    confidence = FreeObject(
+        required=False,
+        help_text="Of a judge with a confidence: whether it agrees with people about as often as it is sure, on dev.",
+    )
     population = FreeObject()
     people = FreeObject(help_text="The judge beside people: the ceiling, and the alternative annotator.")
     values = FreeObject()

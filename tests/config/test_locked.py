@@ -86,7 +86,7 @@ def everything(world: Hidden, name: str) -> dict[str, str]:
     return {one.url: _OF_A_REPLY.sub("", one.text) for one in told() if not AFTER_A_LOOK.search(one.url)}
 
 
-SAID = ("status", "number", "label", "finding", "rationale")
+SAID = ("status", "number", "label", "finding", "rationale", "confidence")
 
 
 def change_hands(world: Hidden) -> None:

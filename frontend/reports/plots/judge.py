@@ -93,17 +93,37 @@ def _histogram_paint(axes: Axes, words: Words, histogram: dict[str, Any], chosen
     axes.legend(title=words(remark("people")), frameon=False, loc="center left", bbox_to_anchor=(1.0, 0.5))
 
 
-def reliability_plot(name: str, judge: str, calibration: dict[str, Any]) -> str:
-    """`calibration`: as alignment.report.calibration, with points of the chosen method."""
-    points = calibration["points"]
-    held = sum(point["low"] <= point["predicted"] <= point["high"] for point in points if point["low"] is not None)
-    drawn = sum(point["low"] is not None for point in points)
+def reliability_plot(name: str, judge: str, points: list[dict[str, Any]]) -> str:
+    """points: as alignment.report.calibration has them, of the probabilities that units pass."""
+    held, drawn = _held(points)
     description = remark("reliability_groups", n=len(points), held=held, drawn=drawn)
-    title, margins = remark("reliability_of", judge=judge), (0.6, 0.2, 0.15, 0.5)
-    return draw(name, title, [description], (4.6, 3.8), partial(_reliability_paint, points=points), margins)
+    labels = remark("probability_given"), remark("share_that_people_pass")
+    return _draw_reliability(name, remark("reliability_of", judge=judge), description, points, labels)
 
 
-def _reliability_paint(axes: Axes, words: Words, points: list[dict[str, Any]]) -> None:
+def confidence_plot(name: str, judge: str, points: list[dict[str, Any]]) -> str:
+    """points: of the probabilities that the judge agrees with people (alignment.report.confidence)."""
+    held, drawn = _held(points)
+    description = remark("confidence_groups", n=len(points), held=held, drawn=drawn)
+    labels = remark("confidence_given"), remark("share_that_agrees")
+    return _draw_reliability(name, remark("confidence_of", judge=judge), description, points, labels)
+
+
+def _held(points: list[dict[str, Any]]) -> tuple[int, int]:
+    """In how many the interval holds the probability, and of how many."""
+    drawn = [point for point in points if point["low"] is not None]
+    return sum(point["low"] <= point["predicted"] <= point["high"] for point in drawn), len(drawn)
+
+
+def _draw_reliability(
+    name: str, title: Remark, description: Remark, points: list[dict[str, Any]], labels: tuple[Remark, Remark]
+) -> str:
+    paint = partial(_paint_reliability, points=points, labels=labels)
+    return draw(name, title, [description], (4.6, 3.8), paint, (0.6, 0.2, 0.15, 0.5))
+
+
+def _paint_reliability(axes: Axes, words: Words, points: list[dict[str, Any]], labels: tuple[Remark, Remark]) -> None:
+    """labels: of the axes."""
     axes.plot([0, 1], [0, 1], color=BAND, linewidth=1.5, linestyle="--")
     # One line for all intervals, lifted between them.
     bars = [point for point in points if point["low"] is not None]
@@ -113,8 +133,8 @@ def _reliability_paint(axes: Axes, words: Words, points: list[dict[str, Any]]) -
     predicted = [point["predicted"] for point in points]
     axes.plot(predicted, [point["observed"] for point in points], color=JUDGE, marker="o", markersize=5, linestyle="")
     axes.set(xlim=(-0.02, 1.02), ylim=(-0.02, 1.02), aspect="equal")
-    axes.set_xlabel(words(remark("probability_given")))
-    axes.set_ylabel(words(remark("share_that_people_pass")))
+    axes.set_xlabel(words(labels[0]))
+    axes.set_ylabel(words(labels[1]))
 
 
 # Inches: left, with the label of the axis, right, top, bottom.

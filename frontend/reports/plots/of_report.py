@@ -7,7 +7,7 @@ from typing import Any
 from frontend.reports.compare import best_first
 from frontend.reports.plots.differences import DifferenceRow, differences_plot
 from frontend.reports.plots.ink import plain
-from frontend.reports.plots.judge import histogram_plot, reliability_plot, sweep_plot, triage_plot
+from frontend.reports.plots.judge import confidence_plot, histogram_plot, reliability_plot, sweep_plot, triage_plot
 from frontend.reports.plots.spread import planning_plot, slices_plot, weeks_plot
 
 
@@ -27,7 +27,10 @@ def report_plots(result: dict[str, Any]) -> dict[str, str]:
             plots[name] = histogram_plot(name, row["title"], row["histogram"], row["at_threshold"]["threshold"])
         if row["calibration"].get("points"):
             name = f"reliability-{place}"
-            plots[name] = reliability_plot(name, row["title"], row["calibration"])
+            plots[name] = reliability_plot(name, row["title"], row["calibration"]["points"])
+        if (confidence := row.get("confidence")) and confidence["reason"] is None:
+            name = f"confidence-{place}"
+            plots[name] = confidence_plot(name, row["title"], confidence["as_is"]["points"])
         parts = slices_plot(f"slices-{place}", row["title"], row["slices"]["slices"])
         weeks = weeks_plot(f"weeks-{place}", row["title"], row["weeks"]["weeks"], row["weeks"]["error"])
         plots |= {f"slices-{place}": parts} if parts else {}

@@ -110,6 +110,25 @@ def test_everything_in_words() -> None:
 
 
 @pytest.mark.django_db
+def test_confidence_has_a_part_of_its_own_where_there_is_one() -> None:
+    found = everything()
+    (judge,) = found.judges
+    assert "Confidence" not in Words(rendered(found)[2]).text
+    confidence = {unit: 0.7 + place % 10 / 33 for place, unit in enumerate(judge.numbers)}
+    sure = replace(found, judges=[replace(judge, judge=HOSTILE, confidence=confidence)])
+    row, plots, text = rendered(sure)
+    assert row["confidence"]["units"] == 120
+    said = Words(text).text
+    assert f"{figure(row['confidence']['as_is']['brier']['value'], 3)} (" in said
+    assert "Groups of dev units by the judge’s confidence" in said
+    assert "share that agrees with annotators" in "".join(check_svg(plots["confidence-1"]).itertext())
+    on_test = {unit: one for unit, one in confidence.items() if not found.is_dev[unit[0]]}
+    _row, plots, text = rendered(replace(found, judges=[replace(judge, confidence=on_test)]))
+    assert "None of the judge’s 120 decisions on the dev set has a confidence" in Words(text).text
+    assert "confidence-1" not in plots
+
+
+@pytest.mark.django_db
 def test_one_decision_and_no_second() -> None:
     """What else was measured is evidence, whatever it says."""
     text = Words(rendered(everything())[2]).text

@@ -139,7 +139,7 @@ def test_histogram(histogram: dict[str, Any], chosen: float | None) -> None:
 def test_reliability() -> None:
     point = {"predicted": 0.4, "observed": 0.5, "low": 0.3, "high": 0.7}
     points = [point, {**point, "predicted": 0.9}, {**point, "low": None, "high": None}]
-    words = "".join(check_svg(reliability_plot("reliability-1", HOSTILE, {"points": points})).itertext())
+    words = "".join(check_svg(reliability_plot("reliability-1", HOSTILE, points)).itertext())
     assert "3 groups" in words
     assert "In 1 of the 2 with an interval" in words
 
