@@ -57,7 +57,7 @@ def test_both_against_scikit_learn_and_the_planted_truth():
     holds = [point["low"] <= 1 - 4 * (1 - point["predicted"]) <= point["high"] for point in as_is["points"]]
     assert (len(holds), sum(holds)) == (15, 14), "intervals at 95 %"
     over = [point["low"] <= point["predicted"] <= point["high"] for point in as_is["points"]]
-    assert sum(over) < 14
+    assert sum(over) < 10
     assert calibrated["ece"]["value"] < as_is["ece"]["value"] / 2
 
 
