@@ -203,7 +203,10 @@ def _calibration(found: Mapping[str, Any]) -> str:
 def _confidence(found: Mapping[str, Any]) -> str:
     if found["is_idle"]:
         return _("It does not tell which decisions agree with annotators.")
-    return _("It tells which decisions agree with annotators more often.")
+    return _("Brier score %(calibrated)s when calibrated; %(constant)s without a confidence.") % {
+        "calibrated": found["calibrated"],
+        "constant": found["constant"]["brier"],
+    }
 
 
 def _slices(found: Mapping[str, Any]) -> str:
