@@ -1,11 +1,11 @@
 """What to say beside a report's intervals when they rest on little."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
 from alignment.base.caveats import interval_caveat, rarer_samples
-from alignment.base.estimate import Remark
+from alignment.base.estimate import Remark, remark
 from alignment.base.ratings import encode
 from alignment.report.judged import Judged
 from alignment.report.reference import Reference
@@ -46,6 +46,15 @@ def caveat_of_people(reference: Reference) -> Remark | None:
         return None
     rarer = rarer_samples(ratings.value, ratings.cluster) if _is_ordered(reference) else None
     return interval_caveat(clusters=ratings.n_clusters, rarer=rarer)
+
+
+def learned_remark(learned: Mapping[str, int]) -> Remark | None:
+    """For a judge's figures on dev, of labels that a version was made from (``JudgeScores.learned``)."""
+    if not learned:
+        return None
+    return remark(
+        "learned_from_labels", rules=learned["rules"], examples=learned["examples"], samples=learned["samples"]
+    )
 
 
 def _is_ordered(reference: Reference) -> bool:

@@ -66,6 +66,8 @@ class JudgeScores:
     confidence: Mapping[UnitKey, float] = field(default_factory=dict)
     # Samples of which its answers are left out, since they are closed for another criterion that it is compared with.
     closed: Collection[str] = ()
+    # Of a version that an alignment made: how many "rules" and "examples" it has of how many "samples"' labels.
+    learned: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def name(self) -> tuple[str, str, str]:

@@ -23,7 +23,7 @@ from alignment.report.units import ByUnit, UnitKey, parts_of
 
 FORMAT = 3
 # Of what a judge said, left out where there is none: evidence of before has no such fields.
-_RARE = ("closed", "confidence")
+_RARE = ("closed", "confidence", "learned")
 
 
 def evidence_as_dict(evidence: Evidence) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from alignment.judging.threshold import Sweep
 from alignment.report.agreement import agreement_at_a_glance, kappa_matrix, people_among_themselves
 from alignment.report.annotators import annotator_figures
 from alignment.report.calibration import grade_figures, probability_figures
-from alignment.report.caveats import caveat_of_auc, caveat_of_judge, caveat_of_people
+from alignment.report.caveats import caveat_of_auc, caveat_of_judge, caveat_of_people, learned_remark
 from alignment.report.compared import compared_figures
 from alignment.report.comparison import Comparison, compare, furthest, reference_figures, score_histogram
 from alignment.report.confidence import confidence_figures
@@ -78,6 +78,7 @@ def _judge(reference: Reference, title: str, one: Comparison, labelled: Labelled
         **decision_on_dev(one, Estimate(**people["difference"]), caveat),
         "note": one.note,
         "caveat": caveat,
+        "learned": learned_remark(one.said.learned),
         "roc_auc_caveat": caveat_of_auc(one.judged),
         "sweep": None if one.curve is None else _curve(one.curve),
         "histogram": score_histogram(one.judged),

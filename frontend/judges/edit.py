@@ -16,12 +16,12 @@ from django.utils.translation import gettext_lazy
 from annotate.core.errors import Refusal
 from frontend.base.pages import ProjectPage, RefusalsShown, project_view, status_of
 from frontend.judges.kinds.base import ConfigForm
-from frontend.judges.kinds.registry import config_form, groups, start_named
+from frontend.judges.kinds.registry import config_form, groups, start_named, version_form
 from frontend.judges.run_start import can_be_run
 from frontend.projects.views import JSONUpload
 from judges.core.scores_read import current_version
 from judges.models import Endpoint, Judge, JudgeKind, JudgeVersion, VersionState
-from judges.versions.read import one_judge
+from judges.versions.read import one_judge, withheld
 from judges.versions.specs import Made, judge_from_spec
 from judges.versions.write import add_version, create_judge
 
@@ -122,7 +122,8 @@ def edit(page: ProjectPage, judge_id: int) -> HttpResponse:
     judge = one_judge(page.project, judge_id)
     standing = _standing(page, judge)
     form = VersionForm(page.data)
-    config = config_form(judge.kind, page.project, standing.config, page.data, standing.endpoint)
+    hidden = withheld(standing, reader=page.user, role=page.role)
+    config = version_form(standing, page.data, hidden=hidden)
     if all([form.is_valid(), config.is_valid()]):
         last = judge.versions.order_by("-number")[0].number
         with RefusalsShown(form, show=partial(_show, form, config)):
@@ -141,7 +142,7 @@ def edit(page: ProjectPage, judge_id: int) -> HttpResponse:
 
 
 def _standing(page: ProjectPage, judge: Judge) -> JudgeVersion:
-    versions = judge.versions.select_related("endpoint").order_by("-number")
+    versions = judge.versions.select_related("judge__project", "endpoint").order_by("-number")
     asked = page.request.GET.get("version")
     found = versions.filter(number=int(asked)) if asked and asked.isdecimal() else versions
     current = current_version(judge)

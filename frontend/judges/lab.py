@@ -21,7 +21,7 @@ from annotate.core.units import unit_anchor
 from annotate.models import Criterion
 from frontend.base.pages import ProjectPage, RefusalsShown, project_view, refuse, sees_names, status_of
 from frontend.judges.kinds.base import ConfigForm
-from frontend.judges.kinds.registry import config_form
+from frontend.judges.kinds.registry import version_form
 from frontend.judges.lab_trial import trial_context
 from frontend.judges.run_start import BudgetForm, asks_model, can_be_run, shown_counts
 from frontend.judges.run_words import duration, run_context
@@ -33,7 +33,7 @@ from judges.lab.units_read import GROUPS, differing, with_words
 from judges.lab.write import DEFAULT_SAMPLES, MOST_SAMPLES, drop_trial, estimate_trial, keep_trial, start_trial
 from judges.models import Judge, JudgeVersion, Run, RunState, Trial, VersionState
 from judges.runs.read import progress_of
-from judges.versions.read import one_judge, version_diff
+from judges.versions.read import one_judge, version_diff, withheld
 
 
 class TrialForm(BudgetForm):
@@ -219,7 +219,7 @@ def _forms(page: ProjectPage, judge: Judge, base: JudgeVersion) -> _Forms:
     if origin is not None:
         initial = {"samples": origin.wanted, "seed": origin.seed, "criterion": origin.criterion.key}
     form = TrialForm(questions_of(base), page.data, initial=initial, endpoint=base.endpoint)
-    config = config_form(judge.kind, page.project, start.config, page.data, start.endpoint)
+    config = version_form(start, page.data, hidden=withheld(start, reader=page.user, role=page.role))
     return _Forms(form, config, origin)
 
 

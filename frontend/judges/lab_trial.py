@@ -138,6 +138,7 @@ def trial_context(trial: Trial, found: Found) -> dict[str, Any]:
         "gains": gains(figures),
         "plot": "" if figures["reason"] is not None else _plot(titles, figures),
         "caveat": in_words(found.caveat),
+        "learned": in_words(found.learned),
         "versions": [_version(trial, found, at, title) for at, title in enumerate(titles)],
         # How many units only one of the versions scored: they are in no figure.
         "uneven": sum(one["scored"] for one in figures["coverage"]) - 2 * figures["units"],

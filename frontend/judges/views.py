@@ -30,7 +30,7 @@ from judges.exports.python import LIBRARIES
 from judges.kinds.llm.prompt import PER_UNIT
 from judges.models import Judge, JudgeKind, JudgeVersion, RunState, VersionState
 from judges.runs.read import runs_of
-from judges.versions.read import may_know_examples, one_judge, version_diff
+from judges.versions.read import one_judge, version_diff, withheld
 from judges.versions.write import drop_version, keep_version, set_direction
 
 DECISION_TONES = {"alone_in_region": "ok", "with_a_person": "info", "not_for_use": "error", "cannot_tell": ""}
@@ -76,11 +76,12 @@ def judge(page: ProjectPage, judge_id: int) -> HttpResponse:
     shown = latest if asked is None else _numbered(versions, asked)
     measures, coverage = coverage_of([shown])[shown.pk] if shown else ([], None)
     runs = runs_of(page.project).filter(version__judge=found)
+    hidden = _withheld(page, shown) if shown else frozenset[str]()
     context = {
         "judge": found,
         "current": current,
         "shown": shown,
-        "facts": config_facts(shown, with_examples=_may_know(page, shown)) if shown else [],
+        "facts": config_facts(shown, hidden=hidden) if shown else [],
         "measures": measures,
         "coverage": coverage,
         "decisions": [_decision_row(page, found, one) for one in standings_of(found)],
@@ -94,7 +95,7 @@ def judge(page: ProjectPage, judge_id: int) -> HttpResponse:
         "is_imported": found.kind == JudgeKind.IMPORTED,
         "can_run": can_be_run(found, current) and page.may("judges.run"),
         "may_change": page.may("judges.change"),
-        "exports": _exports(page, shown),
+        "exports": [] if shown is None or hidden else _exports(shown),
     }
     return page.render("judges/judge.html", context)
 
@@ -108,9 +109,9 @@ def _checks(page: ProjectPage, found: Judge) -> dict[str, Any]:
     return {"checks": rows[INJECTION], "bias_checks": rows[BIAS]}
 
 
-def _exports(page: ProjectPage, shown: JudgeVersion | None) -> list[tuple[str, str]]:
-    """(target, its name) of what the reader may take of the version along."""
-    if shown is None or shown.judge.kind == JudgeKind.IMPORTED or not _may_know(page, shown):
+def _exports(shown: JudgeVersion) -> list[tuple[str, str]]:
+    """(target, its name) of what there is of the version to take along."""
+    if shown.judge.kind == JudgeKind.IMPORTED:
         return []
     as_code = shown.judge.kind == JudgeKind.LLM and shown.config["per"] == PER_UNIT
     return [(JSON, "JSON"), *((key, title) for key, (title, _package) in LIBRARIES.items() if as_code)]
@@ -208,7 +209,7 @@ def export(page: ProjectPage, judge_id: int, number: int) -> HttpResponse:
     version = _numbered(list(found.versions.select_related("judge__project", "endpoint")), number)
     if target not in TARGETS:
         raise Http404
-    if not _may_know(page, version):
+    if _withheld(page, version):
         raise PermissionDenied(why_held_back())
     try:
         return exported(version, target)
@@ -217,5 +218,5 @@ def export(page: ProjectPage, judge_id: int, number: int) -> HttpResponse:
         return HttpResponseRedirect(f"{page.url('judge', judge_id)}?version={number}")
 
 
-def _may_know(page: ProjectPage, version: JudgeVersion) -> bool:
-    return may_know_examples(version, reader=page.user, role=page.role)
+def _withheld(page: ProjectPage, version: JudgeVersion) -> frozenset[str]:
+    return withheld(version, reader=page.user, role=page.role)

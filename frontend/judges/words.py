@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from typing import Any
 
 from django.utils.translation import gettext as _
@@ -73,28 +73,28 @@ _TOLD_ELSEWHERE = ("dimension", "unit")
 LONG = 80
 
 
-def config_facts(version: JudgeVersion, *, with_examples: bool) -> list[dict[str, Any]]:
-    """The configuration, field by field, without what it has nothing for. Without examples only their number.
-    is_long: of a text that keeps its lines."""
+def config_facts(version: JudgeVersion, *, hidden: Collection[str]) -> list[dict[str, Any]]:
+    """The configuration, field by field, without what it has nothing for; of hidden fields (judges.versions.read) only
+    the number. is_long: of a text that keeps its lines."""
     endpoint = version.endpoint
     facts: list[dict[str, Any]] = [] if endpoint is None else [{"name": _FIELDS["endpoint"], "value": endpoint.name}]
     config, names = version.config, criterion_names(version.judge.project_id)
     for name in sorted(config, key=lambda name: (_ORDER.get(name, len(_ORDER)), name)):
         if name in _TOLD_ELSEWHERE:
             continue
-        words = _field_words(name, config[name], names, with_examples=with_examples)
+        words = _field_words(name, config[name], names, is_hidden=name in hidden)
         if words:
             is_long = "\n" in words or len(words) > LONG
             facts.append({"name": field_name(name), "value": words, "is_long": is_long})
     return facts
 
 
-def _field_words(name: str, value: Any, names: Mapping[str, str], *, with_examples: bool) -> str:
+def _field_words(name: str, value: Any, names: Mapping[str, str], *, is_hidden: bool = False) -> str:
     """A field at the top of a configuration; "" when it has nothing. names: of criteria, by their keys."""
     if value in (None, "", [], {}):
         return ""
     if name == "examples":
-        return _examples_words(value, with_examples=with_examples)
+        return _examples_words(value, is_hidden=is_hidden)
     if name == "fit":
         return _("%(units)s units of %(samples)s samples in the dev set") % {
             "units": value["units"],
@@ -107,6 +107,8 @@ def _field_words(name: str, value: Any, names: Mapping[str, str], *, with_exampl
     if name == "members":
         return "\n".join(_member_line(one, names) for one in value)
     if name == "rules":
+        if is_hidden:
+            return _("%(n)d, hidden until you label the samples that they come from") % {"n": len(value)}
         return "\n".join(value)
     if name in _LINES:
         return "\n".join(_LINES[name](one) for one in value)
@@ -115,10 +117,10 @@ def _field_words(name: str, value: Any, names: Mapping[str, str], *, with_exampl
     return value_words(value)
 
 
-def _examples_words(examples: Mapping[str, Any], *, with_examples: bool) -> str:
+def _examples_words(examples: Mapping[str, Any], *, is_hidden: bool) -> str:
     if not examples["count"]:
         return ""
-    if not with_examples:
+    if is_hidden:
         return _("%(n)d from the dev set; hidden because you may still have to label these samples") % {
             "n": examples["count"]
         }
@@ -157,7 +159,7 @@ def difference_rows(
         path = difference.field.removeprefix("config.")
         top = path.split(".")[0]
         if top in _WHOLE:
-            was, now = (_field_words(top, one.config.get(top), names, with_examples=True) for one in (older, newer))
+            was, now = (_field_words(top, one.config.get(top), names) for one in (older, newer))
             rows[top] = {"name": field_name(top), "before": was, "after": now}
             continue
         before, after = (

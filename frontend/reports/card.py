@@ -31,6 +31,7 @@ def card_context(report: AlignmentReport, row: Mapping[str, Any], ruling: Ruling
     return {
         "decision": decision,
         "basis": _basis(ruling),
+        "learned": in_words(row.get("learned")) if ruling is None else "",
         "alone": _alone(decision["code"], ruling),
         "measure": capfirst(Measure(endpoint["name"]).label),
         "bound": {

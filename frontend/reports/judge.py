@@ -106,6 +106,7 @@ def judge_context(
         },
         "note": in_words(row["note"]),
         "caveat": in_words(row["caveat"]),
+        "learned": in_words(row.get("learned")),
         "roc_auc_caveat": in_words(row["roc_auc_caveat"]),
         "plot": plot_in_words(plots.get(f"sweep-{place + 1}", "")),
         "sweep": _sweep_rows(row["sweep"]) if f"sweep-{place + 1}" in plots else [],

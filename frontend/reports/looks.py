@@ -40,6 +40,7 @@ from judges.certificates.write import issue_certificate, look_at_test
 from judges.core.requirement import requirement_of
 from judges.models import Judge, Look, Measure, Requirement
 from judges.reports.read import FIGURES_VERSION
+from judges.versions.read import learned_for
 
 # Figures of a look: name in its result (within `calibrated` where there is a point), title, in a sentence, anchor.
 _FIGURES = (
@@ -321,6 +322,7 @@ def _certificate(page: ProjectPage, criterion: Criterion, judge: str, dimension:
         "conditions": {one.name: one.holds for one in conditions_of(look)},
         "people": people_behind(look, reader=page.user),
         **_bias(page, look),
+        "learned": learned_for(look.version, reader=page.user),
         "ended": None if held.ended is None else held.ended[1],
         # Where it is why the certificate has ended, that is said above.
         "drift": "" if held.drift is None or held.ended else drift_sentence(held.drift),

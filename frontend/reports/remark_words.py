@@ -194,6 +194,11 @@ WORDS = {
     "few_failed_outside_slice": gettext_noop(
         "fewer than %(n)s samples with units that annotators fail outside the slice"
     ),
+    # Of a version that an alignment made.
+    "learned_from_labels": gettext_noop(
+        "This version was made from human labels of the dev set (rules: %(rules)s, examples: %(examples)s, samples: "
+        "%(samples)s), so it can look better there than it is."
+    ),
     # Of a judge's proposals.
     "few_groups_probed": gettext_noop("fewer than %(n)s groups of samples were compared"),
     "few_groups_of_an_arm": gettext_noop("fewer than %(n)s questions were labelled with proposals, or without"),

@@ -11,6 +11,7 @@ from rest_framework.request import Request
 from annotate.api.base import ProjectAPIView
 from annotate.api.schema import answers
 from annotate.api.serializers import With
+from annotate.core.blindness import Reader
 from annotate.core.bodies import MANY_ROWS
 from annotate.core.errors import Invalid
 from annotate.core.permissions import may
@@ -22,6 +23,7 @@ from judges.certificates.gate import Gate, gate
 from judges.certificates.write import issue_certificate, look_at_test
 from judges.core.requirement import require, requirement_of
 from judges.models import Certificate, Look, Requirement
+from judges.versions.read import learned_for
 
 
 class RequirementView(ProjectAPIView):
@@ -89,13 +91,13 @@ class CertificatesView(ProjectAPIView):
         """
         found = (
             Certificate.objects.filter(project=self.project)
-            .select_related("look__criterion__project", "look__judge", "look__version", "created_by")
+            .select_related("look__criterion__project", "look__judge", "look__version__judge__project", "created_by")
             .defer("look__samples")
         )
-        return {"results": found}
+        return {"results": [_in_full(one, reader=self.user) for one in found]}
 
     @answers(shapes.Certificate, takes=shapes.CertificateRequest, status=201, conflict=True)
-    def post(self, request: Request, data: dict[str, Any], slug: str) -> Certificate:
+    def post(self, request: Request, data: dict[str, Any], slug: str) -> With:
         """Issues the certificate of a look.
 
         `look` is the look's `id`. Only the latest look with a judge at a criterion can be certified, and none that is
@@ -103,7 +105,11 @@ class CertificatesView(ProjectAPIView):
         """
         looks = Look.objects.filter(pk=data["look"], criterion__project=self.project)
         look = first_or_raise(looks, Http404("Test evaluation not found."))
-        return issue_certificate(look=look, user=self.user)
+        return _in_full(issue_certificate(look=look, user=self.user), reader=self.user)
+
+
+def _in_full(certificate: Certificate, *, reader: Reader) -> With:
+    return With(certificate, learned=learned_for(certificate.look.version, reader=reader))
 
 
 class GateView(ProjectAPIView):

@@ -28,6 +28,7 @@ from judges import models
 from judges.certificates import apply, decision_read, gate
 from judges.certificates.drift_read import Drift as Watched
 from judges.certificates.drift_read import drift_sentence
+from judges.versions.read import Shown
 
 _DIMENSION = "What it measures, if it was certified for several things."
 _RESTS_ON = ("endpoint", "figure", "coverage", "drawn", "drawn_by")
@@ -102,12 +103,29 @@ class Ended(Shape):
     reason = s.CharField(help_text="The same for people.")
 
 
+class LearnedRule(Shape):
+    text = s.CharField()
+    samples = s.ListField(child=s.CharField(), help_text="Their own ids: it comes from people's labels of these.")
+
+
+class Learned(Shape, of=Shown, shows="rules examples samples sources"):
+    rules = Of("How many rules of the version come from people's labels of the dev set.")
+    examples = Of("How many of its examples.")
+    samples = Of("Of how many samples these labels are.")
+    sources = LearnedRule(many=True, allow_null=True, help_text="The rules; null while you have to label one of them.")
+
+    def get_sources(self, shown: Shown) -> list[dict[str, Any]] | None:
+        if shown.sources is None:
+            return None
+        return [{"text": text, "samples": list(samples)} for text, samples in shown.sources.items()]
+
+
 class Certificate(
     Shape,
     of=models.Certificate,
     shows="number criterion criterion_version judge judge_version judge_hash dimension label_fingerprint look level "
-    "ended out_of_date decision conditions rests_on threshold higher_is_better calibrator cutpoints region kappa tpr "
-    "tnr confusion error created_at created_by",
+    "ended out_of_date decision conditions rests_on learned threshold higher_is_better calibrator cutpoints region "
+    "kappa tpr tnr confusion error created_at created_by",
 ):
     criterion = s.CharField(source="look.criterion.key")
     criterion_version = s.IntegerField(source="look.criterion.version")
@@ -125,6 +143,7 @@ class Certificate(
         help_text="What the judge might do by the look, and why; null: it is out of date.",
     )
     conditions = Condition(many=True, help_text="What the decision rests on.")
+    learned = Learned(allow_null=True, help_text="What the version has of people's labels; null: nothing.")
     rests_on = FreeObject(allow_null=True, help_text=f"Of the look's result: {', '.join(_RESTS_ON)}.")
     threshold = s.FloatField(source="look.result.threshold", allow_null=True)
     higher_is_better = s.BooleanField(source="look.judge.higher_is_better")

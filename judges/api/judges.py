@@ -29,11 +29,11 @@ from judges.runs.write import RequestKey
 from judges.versions.read import (
     config_of,
     judges_of,
-    may_know_examples,
     one_judge,
     one_version,
     version_diff,
     versions_of,
+    withheld,
 )
 from judges.versions.write import add_version, create_judge, drop_version, keep_version, set_direction
 
@@ -129,7 +129,7 @@ class JudgeVersionView(ProjectAPIView):
         """One version of a judge with its configuration.
 
         Where it has people's verdicts as examples, `examples.drawn` is null for reviewers, and for whoever still has
-        one of those samples to label.
+        one of those samples to label; `rules` is null for whoever still has to label a sample that one comes from.
         """
         return _shown(self, one_version(one_judge(self.project, judge_id), number))
 
@@ -143,11 +143,11 @@ class JudgeVersionExportView(ProjectAPIView):
 
         `json`: everything that makes it the judge it is, with what it was certified for; `create_judge` reads it. An
         LLM judge also as one Python file for RAGAS, DeepEval or MLflow that gives the same values (docs/judges.md). No
-        key and no address of an endpoint is in either. Refused (403) for those who may not know the verdicts that it
-        has as examples, and (409) where there is nothing to export.
+        key and no address of an endpoint is in either. Refused (403) for those who may not know its examples or rules,
+        and (409) where there is nothing to export.
         """
         version = one_version(one_judge(self.project, judge_id), number)
-        if not _may_know(self, version):
+        if withheld(version, reader=self.user, role=self.role):
             raise PermissionDenied(why_held_back())
         return exported(version, asked["to"])
 
@@ -187,8 +187,8 @@ class JudgeDiffView(ProjectAPIView):
     def get(self, request: Request, asked: dict[str, int], slug: str, judge_id: int) -> dict[str, Any]:
         """What two versions of a judge have differently.
 
-        Field by field, texts line by line; empty when they are the same. Examples are left out for whoever may not know
-        their verdicts.
+        Field by field, texts line by line; empty when they are the same. Examples and rules are left out for whoever
+        may not know them.
         """
         judge = one_judge(self.project, judge_id)
         older, newer = (_version_numbered(judge, asked[name], name) for name in ("older", "newer"))
@@ -212,11 +212,8 @@ class JudgeKindsView(ProjectAPIView):
 
 
 def _shown(view: ProjectAPIView, version: JudgeVersion) -> With:
-    return With(version, config=config_of(version, with_examples=_may_know(view, version)))
-
-
-def _may_know(view: ProjectAPIView, version: JudgeVersion) -> bool:
-    return may_know_examples(version, reader=view.user, role=view.role)
+    hidden = withheld(version, reader=view.user, role=view.role)
+    return With(version, config=config_of(version, hidden=hidden))
 
 
 def _version_numbered(judge: Judge, number: int, field: str) -> JudgeVersion:

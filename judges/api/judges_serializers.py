@@ -55,7 +55,7 @@ class Version(
     )
     created_by = s.CharField(source="created_by.username", allow_null=True)
     created_at = Moment()
-    config = FreeObject(help_text=f"{_CONFIG} `examples.drawn` is null for those who may not know these verdicts.")
+    config = FreeObject(help_text=f"{_CONFIG} `examples.drawn` and `rules` are null for those who may not know them.")
 
 
 class ExportAsked(Shape, required="to"):

@@ -100,6 +100,7 @@ class TrialResult(Shape):
         child=Estimate(), help_text="The second less the first, paired, with intervals clustered by sample."
     )
     caveat = Remark(allow_null=True, help_text="What to know about intervals from so few samples.")
+    learned = Remark(allow_null=True, help_text="That the version on trial was made from labels of the dev set.")
     versions = TrialVersion(many=True)
     counts = s.DictField(child=s.IntegerField(), help_text="Of the units that differ, by group.")
     held_back = s.IntegerField(help_text="How many are not listed, since you still have their samples to label.")

@@ -163,6 +163,9 @@ class ReportedJudge(JudgeFigures):
     drawn = FreeObject(help_text="How many settled units of the dev half have a known chance, and how many have none.")
     note = Remark(allow_null=True)
     caveat = Remark(allow_null=True)
+    learned = Remark(
+        allow_null=True, required=False, help_text="That an alignment made this version from labels of the dev set."
+    )
     sweep = FreeObject(allow_null=True)
     histogram = FreeObject(allow_null=True)
     calibration = FreeObject()

@@ -32,6 +32,7 @@ from judges.core.scores_read import load_scores
 from judges.core.split import on_test, on_test_elsewhere, sides_of
 from judges.kinds.registry import kind_named
 from judges.models import Judge, JudgeVersion, RunState, Trial
+from judges.versions.learned_read import learned_if_aligned
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,13 +183,15 @@ class Spent:
 class Found:
     """figures: as alignment.report.two_versions, `first` the base and `second` the version that was tried; spent,
     failed (how often, by status, among the units that people settled): of both, in that order. caveat: what to know
-    about intervals from so few samples. Of single units, those of samples that the reader still has to label, or to
-    decide about, are left out of figures and on_dev; held_back: how many rows of figures."""
+    about intervals from so few samples; learned: that the version that was tried was made from labels of dev. Of single
+    units, those of samples that the reader still has to label, or to decide about, are left out of figures and on_dev;
+    held_back: how many rows of figures."""
 
     figures: dict[str, Any]
     spent: tuple[Spent, Spent]
     failed: tuple[Counter[str], Counter[str]]
     caveat: Mapping[str, Any] | None
+    learned: Mapping[str, Any] | None
     on_dev: OnDev
     held_back: int
 
@@ -226,6 +229,7 @@ def trial_figures(trial: Trial, *, reader: Reader) -> Found:
         spent=(_spent(sides[0], keys), _spent(sides[1], keys)),
         failed=(_failed(said[0], people), _failed(said[1], people)),
         caveat=caveat if people else None,
+        learned=alignment.report.learned_remark(learned_if_aligned(trial.version)),
         on_dev=dev.without(blind),
         held_back=sum(len(figures[name]) - len(rows[name]) for name in rows),
     )

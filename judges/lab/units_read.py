@@ -171,6 +171,7 @@ def trial_result(trial: Trial, *, reader: Reader, named: bool) -> dict[str, Any]
         "outcome": outcome(*titles, figures),
         **{name: figures[name] for name in ("basis", "units", "samples", "reason", "own", "difference")},
         "caveat": found.caveat,
+        "learned": found.learned,
         "versions": [
             {
                 "title": title,

@@ -26,6 +26,8 @@ from annotate.verdicts.ratings_read import UnitKey
 from judges.core.requirement import endpoint_of
 from judges.core.scores_read import judge_scores, measured_by, whole_scores
 from judges.core.split import as_divided, divide, on_test, on_test_elsewhere, sides_of
+from judges.models import JudgeKind, JudgeVersion
+from judges.versions.learned_read import learned_if_aligned
 
 _ROWS_AT_ONCE = 50_000
 
@@ -80,6 +82,7 @@ def _evidence(
 ) -> alignment.report.Evidence:
     people = _divided(criterion, stores=stores, settled_only=settled_only)
     judges, earlier = judge_scores(criterion, judge_name, reader=SYSTEM)
+    judges = _with_learned(criterion.project, judges)
     whole = whole_scores(criterion, judge_name, reader=SYSTEM)
     measures = measured_by(criterion, whole)
     versions = _versions(criterion.project, judges)
@@ -94,6 +97,15 @@ def _evidence(
     )
     groups = groups_of(criterion.project)
     return replace(found, groups=groups_with(found.samples(), groups)) if groups else found
+
+
+def _with_learned(
+    project: Project, judges: Sequence[alignment.report.JudgeScores]
+) -> list[alignment.report.JudgeScores]:
+    versions = JudgeVersion.objects.filter(judge__project=project, judge__kind=JudgeKind.LLM).select_related("judge")
+    named = versions.filter(judge__name__in={one.judge for one in judges})
+    learned = {(version.judge.name, version.label): learned_if_aligned(version) for version in named}
+    return [replace(one, learned=learned.get((one.judge, one.version), {})) for one in judges]
 
 
 def groups_with(samples: Collection[str], groups: Mapping[str, str]) -> dict[str, str]:

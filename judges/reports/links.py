@@ -88,7 +88,7 @@ _FIGURES = ("criterion", "agreement_caveat", "agreement_note", "prevalence", "pa
 _OF_AGREEMENT = ("ratings", "units", "estimates")
 _OF_JUDGES = (
     "title", "judge", "version", "dimension", "higher_is_better", "decision", "kappa", "at_threshold", "coverage",
-    "roc_auc", "spearman", "kendall", "pearson", "sweep_best", "labels", "calibration", "caveat", "note",
+    "roc_auc", "spearman", "kendall", "pearson", "sweep_best", "labels", "calibration", "caveat", "learned", "note",
 )  # fmt: skip
 # A kappa on fewer would tell who said what of one of them.
 _FEWEST_UNITS = 10

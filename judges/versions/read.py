@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,6 +20,7 @@ from annotate.samples.read import samples_named
 from judges.kinds.base import Config
 from judges.kinds.registry import kind_named, runnable_kinds
 from judges.models import Judge, JudgeVersion, VersionState
+from judges.versions.learned_read import learned_by
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,8 +49,8 @@ def kept_on_top_of(version: JudgeVersion) -> list[JudgeVersion]:
 
 @dataclass(frozen=True, slots=True)
 class VersionDiff:
-    """rows: the fields that differ, in the order of their paths. held_back: how many are left out, of examples whose
-    verdicts the reader may not know."""
+    """rows: the fields that differ, in the order of their paths. held_back: how many are left out, of what the reader
+    may not know (`withheld`)."""
 
     rows: list[Difference]
     held_back: int
@@ -57,9 +58,8 @@ class VersionDiff:
 
 def version_diff(older: JudgeVersion, newer: JudgeVersion, *, reader: Reader, role: str | None) -> VersionDiff:
     found = _differences(older, newer)
-    if all(may_know_examples(one, reader=reader, role=role) for one in (older, newer)):
-        return VersionDiff(found, 0)
-    rows = [one for one in found if "examples" not in one.field.split(".")]
+    hidden = withheld(older, reader=reader, role=role) | withheld(newer, reader=reader, role=role)
+    rows = [one for one in found if hidden.isdisjoint(one.field.split("."))]
     return VersionDiff(rows, len(found) - len(rows))
 
 
@@ -122,20 +122,51 @@ def judge_named(project: Project, name: str) -> Judge:
     return judge
 
 
-def may_know_examples(version: JudgeVersion, *, reader: Reader, role: str | None) -> bool:
-    """Whether they may know the verdicts that the configuration has as examples: admins may, except of samples that
-    they still have to label. True where it has none."""
-    examples = version.config.get("examples") or {}
-    names = {example["sample"] for example in examples.get("drawn", [])}
-    if not names:
-        return True
-    if not may(role, "judges.run"):
-        return False
-    keys = samples_named(version.judge.project, names).values_list("pk", flat=True)
-    return not samples_still_to_label(reader, list(keys))
+def withheld(version: JudgeVersion, *, reader: Reader, role: str | None) -> frozenset[str]:
+    """The fields of its configuration that they may not know: "examples", since verdicts are for admins, and not of
+    samples that these still have to label; "rules", where one comes from labels of such a sample."""
+    learned = learned_by(version)
+    names = learned.example_samples | learned.rule_samples
+    keys = dict(samples_named(version.judge.project, names).values_list("pk", "external_id")) if names else {}
+    ahead = {keys[pk] for pk in samples_still_to_label(reader, list(keys))}
+    hidden = {
+        "examples": learned.examples and (not may(role, "judges.run") or ahead & learned.example_samples),
+        "rules": ahead & learned.rule_samples,
+    }
+    return frozenset(name for name, is_hidden in hidden.items() if is_hidden)
 
 
-def config_of(version: JudgeVersion, *, with_examples: bool) -> Config:
-    """with_examples: otherwise the verdicts on them are left out (`drawn` is null)."""
-    config = version.config
-    return config if with_examples else {**config, "examples": {**config["examples"], "drawn": None}}
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """What a version has of people's labels: how many rules and examples, from labels of how many samples. sources: of
+    each rule the samples, by their own ids, with their keys; None for who may not know the rules."""
+
+    rules: int
+    examples: int
+    samples: int
+    sources: Mapping[str, Mapping[str, int]] | None
+
+
+def learned_for(version: JudgeVersion, *, reader: Reader) -> Shown | None:
+    """None for a version that has nothing of people's labels."""
+    learned = learned_by(version)
+    if not learned.rules and not learned.examples:
+        return None
+    keys = dict(samples_named(version.judge.project, learned.rule_samples).values_list("external_id", "pk"))
+    sources = {
+        rule: {name: keys[name] for name in sorted(samples) if name in keys} for rule, samples in learned.rules.items()
+    }
+    return Shown(
+        rules=len(sources),
+        examples=learned.examples,
+        samples=len(learned.rule_samples | learned.example_samples),
+        sources=None if samples_still_to_label(reader, list(keys.values())) else sources,
+    )
+
+
+def config_of(version: JudgeVersion, *, hidden: Collection[str]) -> Config:
+    """Without the values of these fields (`withheld`): `rules` is null, and so is `examples.drawn`."""
+    config = dict(version.config)
+    if "examples" in hidden:
+        config["examples"] = {**config["examples"], "drawn": None}
+    return {**config, "rules": None} if "rules" in hidden else config

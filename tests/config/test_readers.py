@@ -73,7 +73,7 @@ SAY_WHAT_WAS_READ = {
 # What they return says too little. When they forget, the crawls find it (tests/config/test_crawl.py, test_locked.py);
 # the crawls have nothing of systems, whose own tests do. A task is most often one's own.
 SAY_TOO_LITTLE = {
-    "may_know_examples", "require_whole", "batch_skips", "findings_of", "one_task", "without_words",
+    "withheld", "require_whole", "batch_skips", "findings_of", "one_task", "without_words",
     "left_to_people", "people_behind", "locked", "locked_samples", "samples_wanted", "proposal_effect",
     "compared_units", "scored_units", "require_labelled", "require_shown",
     "without_questions_to_label", "hidden_experiments",

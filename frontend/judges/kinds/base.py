@@ -80,6 +80,13 @@ class ConfigForm(forms.Form):
                 return
         self.add_error(None, message if path == "config" else f"{path}: {message}")
 
+    def keep_hidden(self, name: str) -> None:
+        """Of a field that the reader may not know nothing is shown, and nothing that is sent counts."""
+        self.fields[name].disabled, self.initial[name] = True, ""
+        self.fields[name].help_text = _(
+            "Hidden until you label the samples that they come from. They stay as they are."
+        )
+
     def usual_rows(self) -> list[list[forms.BoundField]]:
         return self._in_rows([field for field in self if field.name not in self.rare])
 

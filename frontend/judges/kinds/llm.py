@@ -198,7 +198,7 @@ class LLMForm(TargetForm):
             self["per"].value() or "unit",
             has_criterion=bool(criterion),
             has_requirements=bool(self["requirements"].value()),
-            has_rules=bool(self["rules"].value()),
+            has_rules=bool(self["rules"].value()) or self.fields["rules"].disabled,
         )
         return [{"text": f"{{{{{name}}}}}", "means": str(MEANS[name])} for name in names]
 
@@ -225,7 +225,7 @@ class LLMForm(TargetForm):
             "prompt": prompt,
             "per": typed["per"],
             "requirements": typed["requirements"],
-            "rules": typed["rules"],
+            "rules": self._before["rules"] if self.fields["rules"].disabled else typed["rules"],
             "rationale": typed["rationale"],
             "temperature": typed["temperature"],
             "max_tokens": typed["max_tokens"],

@@ -5,7 +5,7 @@ Each kind is one module, called as in judges.kinds.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -15,7 +15,7 @@ from annotate.models import Project
 from frontend.judges.kinds import composite, embedding, ensemble, lexical, llm, nli, ragas
 from frontend.judges.kinds.base import ConfigForm, Group, Start, Words
 from judges.kinds.registry import runnable_kinds
-from judges.models import Endpoint, JudgeKind
+from judges.models import Endpoint, JudgeKind, JudgeVersion
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +44,16 @@ def config_form(
 ) -> ConfigForm:
     """The form of a judge of this kind, filled in from the configuration and its endpoint, unless it was sent."""
     return _KINDS[kind].form(project, config, data, endpoint=endpoint)
+
+
+def version_form(version: JudgeVersion, data: QueryDict | None, *, hidden: Collection[str]) -> ConfigForm:
+    """The form that makes the next version from this one. hidden: what its reader may not know (judges.versions.read):
+    it stays as the version has it."""
+    judge = version.judge
+    form = config_form(judge.kind, judge.project, version.config, data, version.endpoint)
+    if "rules" in hidden:
+        form.keep_hidden("rules")
+    return form
 
 
 def choice_words(name: str, value: Any) -> str | None:

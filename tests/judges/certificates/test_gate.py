@@ -11,6 +11,7 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from alignment.judging.looks import level_of_look
+from annotate.api.serializers import With
 from annotate.core.errors import Conflict, Invalid
 from annotate.models import Criterion, Label, Project, Sample, User
 from annotate.projects.criteria import add_criteria
@@ -163,12 +164,12 @@ def test_certified_for_several_things(project: Project, samples: dict[str, Sampl
 
 def test_a_certificate_says_everything(grade: Criterion) -> None:
     certificate = issue_certificate(look=look_at_test(criterion=grade, judge_name="good"))
-    said, result = shapes.Certificate.show(certificate), certificate.look.result
+    said, result = shapes.Certificate.show(With(certificate, learned=None)), certificate.look.result
     assert set(said) == {
         "number", "criterion", "criterion_version", "judge", "judge_version", "judge_hash", "dimension",
-        "label_fingerprint", "look", "level", "ended", "out_of_date", "decision", "conditions", "rests_on", "threshold",
-        "higher_is_better", "calibrator", "cutpoints", "region", "kappa", "tpr", "tnr", "confusion", "error",
-        "created_at", "created_by",
+        "label_fingerprint", "look", "level", "ended", "out_of_date", "decision", "conditions", "rests_on", "learned",
+        "threshold", "higher_is_better", "calibrator", "cutpoints", "region", "kappa", "tpr", "tnr", "confusion",
+        "error", "created_at", "created_by",
     }  # fmt: skip
     assert said["calibrator"] == result["calibrated"]["calibrator"]
     assert said["calibrator"]["method"] in ("platt", "isotonic")
