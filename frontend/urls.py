@@ -13,7 +13,7 @@ from frontend.batches import audits, gold, qualifications
 from frontend.batches import edit as edit_batch
 from frontend.batches import views as batches
 from frontend.data import claims, files, sample_list, samples, saved_views, unit_list
-from frontend.judges import aligning, canaries, edit, endpoints, lab, proposals, run_start, runs
+from frontend.judges import aligning, canaries, edit, endpoints, lab, mistakes, proposals, run_start, runs
 from frontend.judges import views as judges
 from frontend.label import qualification as own_qualification
 from frontend.label import threads
@@ -202,6 +202,7 @@ project_patterns = [
     path("judges/<int:judge_id>/lab/<int:trial_id>/<slug:step>/", lab.step, name="lab-step"),
     path("judges/<int:judge_id>/diff/", judges.diff, name="judge-diff"),
     path("judges/<int:judge_id>/direction/", judges.direction, name="judge-direction"),
+    path("judges/<int:judge_id>/mistakes/<slug:key>/", mistakes.mistakes, name="judge-mistakes"),
     path("judges/<int:judge_id>/align/", aligning.alignments, name="alignments"),
     path("judges/<int:judge_id>/align/estimate/", aligning.estimate, name="alignments-estimate"),
     path("judges/<int:judge_id>/align/<int:alignment_id>/", aligning.alignment, name="alignment"),

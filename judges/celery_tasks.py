@@ -14,7 +14,8 @@ from annotate.core import jobs
 from annotate.models import Criterion, User
 from judges.aligning.write import advance_all
 from judges.certificates import watch
-from judges.reports import up_to_date
+from judges.models import Judge
+from judges.reports import mistakes_kept, up_to_date
 from judges.reports import write as reports
 from judges.reports.read import Labels
 from judges.runs.places import Place
@@ -26,6 +27,13 @@ def freeze_report(criterion_id: int, user_id: int | None = None, labels: Labels 
     criterion = Criterion.objects.select_related("project").get(pk=criterion_id)
     user = None if user_id is None else User.objects.filter(pk=user_id).first()
     reports.freeze_report(criterion=criterion, user=user, labels=labels)
+
+
+@shared_task(name="judges.tasks.find_mistakes")
+def find_mistakes(criterion_id: int, judge_id: int, dimension: str, user_id: int) -> None:
+    criterion = Criterion.objects.select_related("project").get(pk=criterion_id)
+    series = mistakes_kept.Series(criterion, Judge.objects.get(pk=judge_id), dimension)
+    mistakes_kept.find_mistakes(series, User.objects.get(pk=user_id))
 
 
 @shared_task(name="judges.tasks.make_report")

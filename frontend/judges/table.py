@@ -77,7 +77,7 @@ def judge_rows(project: Project) -> list[JudgeRow]:
         rows.append(JudgeRow(judge, max(kept, key=lambda one: one.number, default=None), judge.kind in runnable))
     found = coverage_of(row.version for row in rows if row.version)
     last = _last_runs(project)
-    said = _agreement(project)
+    said = agreement_in_reports(project)
     for row in rows:
         row.last_run = last.get(row.judge.pk)
         row.agreement = said.get(row.judge.name, [])
@@ -134,8 +134,8 @@ def _last_runs(project: Project) -> dict[int, Run]:
     return {run.version.judge_id: run for run in runs}
 
 
-def _agreement(project: Project) -> dict[str, list[tuple[Criterion, str, Shown]]]:
-    """By judge's name, in the order of the criteria."""
+def agreement_in_reports(project: Project) -> dict[str, list[tuple[Criterion, str, Shown]]]:
+    """By judge's name, in the order of the criteria: of each report the criterion, the judge's dimension, its kappa."""
     latest = overview(project)
     said: dict[str, list[tuple[Criterion, str, Shown]]] = {}
     for criterion in rated_criteria(project):

@@ -17,10 +17,10 @@ from frontend.judges.canaries import check_row
 from frontend.judges.run_start import can_be_run
 from frontend.judges.run_words import TONES
 from frontend.judges.runs import run_row
-from frontend.judges.table import JudgeRow, coverage_of, judge_rows
+from frontend.judges.table import JudgeRow, agreement_in_reports, coverage_of, judge_rows
 from frontend.judges.words import config_facts, difference_rows
 from frontend.reports.in_words import decision_in_words
-from frontend.reports.parts import judge_url
+from frontend.reports.parts import judge_url, mistakes_url
 from judges.canaries.read import checks_of
 from judges.canaries.write import BIAS, INJECTION, SORTS, can_be_checked
 from judges.certificates.decision_read import Standing, standings_of
@@ -85,6 +85,7 @@ def judge(page: ProjectPage, judge_id: int) -> HttpResponse:
         "measures": measures,
         "coverage": coverage,
         "decisions": [_decision_row(page, found, one) for one in standings_of(found)],
+        "agreement": _agreement(page, found),
         "versions": [_version_row(version, current) for version in versions],
         "runs": [run_row(run) for run in runs[:RUNS_SHOWN]],
         "run_count": runs.count(),
@@ -98,6 +99,19 @@ def judge(page: ProjectPage, judge_id: int) -> HttpResponse:
         "exports": [] if shown is None or hidden else _exports(shown),
     }
     return page.render("judges/judge.html", context)
+
+
+def _agreement(page: ProjectPage, found: Judge) -> list[dict[str, Any]]:
+    """On each criterion that has a report with the judge."""
+    return [
+        {
+            "criterion": criterion,
+            "kappa": kappa,
+            "url": judge_url(page, criterion.key, found.name, dimension),
+            "mistakes_url": mistakes_url(page, criterion.key, found.pk, dimension),
+        }
+        for criterion, dimension, kappa in agreement_in_reports(page.project).get(found.name, ())
+    ]
 
 
 def _checks(page: ProjectPage, found: Judge) -> dict[str, Any]:

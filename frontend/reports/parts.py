@@ -127,6 +127,11 @@ def judge_url(page: ProjectPage, key: str, judge: str, dimension: str, part: str
     return _with_labels(page, page.url(part, key), {"judge": judge, "measures": dimension}, part)
 
 
+def mistakes_url(page: ProjectPage, key: str, judge_id: int, dimension: str, **more: Any) -> str:
+    """Where one reads what the judge gets wrong, in words."""
+    return f"{page.url('judge-mistakes', judge_id, key)}?{urlencode({'measures': dimension, **more})}"
+
+
 def switcher(page: ProjectPage, key: str, part: str, screen: FirstScreen, place: int | None) -> list[dict[str, Any]]:
     """From one judge of the report to the others, on pages of one judge, in the order of the first screen."""
     return [

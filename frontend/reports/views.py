@@ -32,12 +32,21 @@ from frontend.reports.judge import judge_context, looked_at, standing_of_row, tr
 from frontend.reports.looks import looks_section
 from frontend.reports.next_steps import next_steps
 from frontend.reports.page import frame_context, report_context, screen_of
-from frontend.reports.parts import ask_for_report, chosen_judge, judge_url, labels_shown, links, report_part, switcher
+from frontend.reports.parts import (
+    ask_for_report,
+    chosen_judge,
+    judge_url,
+    labels_shown,
+    links,
+    mistakes_url,
+    report_part,
+    switcher,
+)
 from frontend.reports.report_steps import report_steps
 from judges.api.reports_serializers import Report
 from judges.certificates.decision_read import Looked, looked_decisions
 from judges.certificates.triage_read import Left, left_to_people
-from judges.models import AlignmentReport, Look
+from judges.models import AlignmentReport, Judge, Look
 from judges.reports.read import Overview, is_shown, latest_report, one_report, overview, report_state
 from judges.reports.reproduction import bundle
 
@@ -206,7 +215,9 @@ def judge(page: ProjectPage, key: str) -> HttpResponse:
         looks = looks_section(page, report.criterion, row["judge"], row["dimension"])
         found, ruling = judge_context(report, place, to, looked), looked_at(report.criterion_id, row, looked)
         steps = next_steps(page, report.criterion, row, ruling, looks, f"{found['anchor']}-disagreements")
-        return {**common, "judge": found, "looks": looks, "next_steps": steps}
+        of = Judge.objects.filter(project=page.project, name=row["judge"]).first()
+        in_groups = "" if of is None else mistakes_url(page, key, of.pk, row["dimension"])
+        return {**common, "judge": found, "looks": looks, "next_steps": steps, "mistakes_url": in_groups}
 
     return report_part(page, key, "report-judge", "reports/report_judge.html", context)
 

@@ -1,6 +1,6 @@
 from django.urls import path
 
-from judges.api import aligning, canaries, certificates, draws, judges, lab, projects, reports, runs
+from judges.api import aligning, canaries, certificates, draws, judges, lab, mistakes, projects, reports, runs
 
 P = "projects/<slug:slug>/"
 
@@ -46,6 +46,7 @@ urlpatterns = [
         P + "judges/<int:judge_id>/alignments/<int:alignment_id>/rules/<int:rule_id>/",
         aligning.AlignmentRuleView.as_view(),
     ),
+    path(P + "judges/<int:judge_id>/mistakes/<slug:key>/", mistakes.JudgeMistakesView.as_view()),
     path(P + "judges/<int:judge_id>/trials/", lab.TrialsView.as_view()),
     path(P + "judges/<int:judge_id>/trials/<int:trial_id>/", lab.TrialView.as_view()),
     path(P + "judges/<int:judge_id>/trials/<int:trial_id>/keep/", lab.TrialKeepView.as_view()),

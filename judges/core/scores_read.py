@@ -182,6 +182,14 @@ def scores_that_count(criterion: Criterion) -> QuerySet[Score]:
     return _scores_against(criterion) | _on_whole(criterion)
 
 
+def has_scores_against(criterion: Criterion, judge: Judge, dimension: str) -> bool:
+    """Whether `judge_scores` has the judge under this name."""
+    own = _scores_against(criterion).filter(version__judge=judge, repeat=0)
+    if dimension != criterion.key and own.filter(dimension=criterion.key).exists():
+        return False
+    return own.filter(dimension=dimension).exists()
+
+
 def _scores_against(criterion: Criterion) -> QuerySet[Score]:
     """Every score that could be compared with the criterion, of all versions in use and all repeats."""
     others = Criterion.objects.filter(project_id=criterion.project_id).exclude(key=criterion.key).values("key")

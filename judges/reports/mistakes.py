@@ -15,7 +15,7 @@ from typing import Any, cast
 from django.utils.translation import gettext as _
 
 import alignment
-from annotate.core.blindness import Reader, samples_without_judges
+from annotate.core.blindness import SYSTEM, Reader, samples_without_judges, without_held_back
 from annotate.core.errors import Invalid
 from annotate.core.scales import Value
 from annotate.labels.read import counting_labels, latest_per_rater
@@ -122,7 +122,7 @@ def _directions(criterion: Criterion, evidence: Any, found: Any, others: Sequenc
                 "alone": voices.alone,
                 "advice": voices.advice() if members else None,
                 "is_known": voices.is_known,
-                "listed": [list(units[row]) for row in members[:LISTED]],
+                "listed": [dict(zip(("sample", "unit"), units[row], strict=True)) for row in members[:LISTED]],
             }
 
         shown.append({
@@ -189,15 +189,28 @@ def _samples(criterion: Criterion, units: Sequence[UnitKey]) -> Iterable[Sample]
     return samples_named(criterion.project, {name for name, _ in units})
 
 
-def _reasons(criterion: Criterion, units: Sequence[UnitKey]) -> Iterator[tuple[UnitKey, str]]:
+def _reasons(
+    criterion: Criterion, units: Sequence[UnitKey], *, reader: Reader = SYSTEM
+) -> Iterator[tuple[UnitKey, str]]:
     """Of reviewers and annotators, whatever they said."""
     wanted, of = set(units), {"criterion": criterion, "sample__in": _samples(criterion, units)}
     verdicts = Verdict.objects.filter(**of).exclude(reason="").order_by("pk")
     labels = latest_per_rater(counting_labels().filter(**of))
     for rows, text in ((verdicts, "reason"), (labels, "comment")):
-        for name, unit, said in rows.values_list("sample__external_id", "unit", text):
+        shown = without_held_back(rows, reader=reader)
+        for name, unit, said in shown.values_list("sample__external_id", "unit", text):
             if (name, unit) in wanted and said.strip():
                 yield (name, unit), said
+
+
+def reasons_of(criterion: Criterion, units: Sequence[UnitKey], *, reader: Reader) -> dict[UnitKey, list[str]]:
+    """What people wrote about these few units, each text once, reviewers' first."""
+    found: dict[UnitKey, list[str]] = {}
+    for unit, said in _reasons(criterion, units, reader=reader):
+        own = found.setdefault(unit, [])
+        if said not in own:
+            own.append(said)
+    return found
 
 
 def _people(criterion: Criterion, evidence: Any, units: Sequence[UnitKey]) -> Mapping[UnitKey, list[Value]]:

@@ -78,5 +78,5 @@ def _row(group: dict[str, Any]) -> list[Any]:
         figure(group["kappa_without"]["value"]),
         f"{group['split']} of {group['several']}",
         advice if group["is_known"] or group["advice"] != "teach_judge" else f"{advice} (few second opinions)",
-        ", ".join(f"{name} {unit}" for name, unit in group["listed"][:EXAMPLES]),
+        ", ".join(f"{one['sample']} {one['unit']}" for one in group["listed"][:EXAMPLES]),
     ]

@@ -65,7 +65,7 @@ def test_the_cause_is_named_and_nothing_of_test_is_told():
     assert "date" in " ".join(group["terms"])
     assert (group["units"], group["several"], group["split"], group["alone"]) == (len(missed), len(missed), 0, 0)
     assert (group["advice"], group["kappa_without"]["value"]) == ("teach_judge", 1.0)
-    assert sorted(name for name, _ in group["listed"]) == sorted(missed)
+    assert sorted(one["sample"] for one in group["listed"]) == sorted(missed)
     assert mistakes(criterion, "j", reader=SYSTEM) == found
 
 
@@ -79,7 +79,7 @@ def test_few_mistakes_are_a_list():
     _, criterion, missed = world(wrong_every=12)
     way = mistakes(criterion, "j", reader=SYSTEM)["directions"][0]
     assert not way["groups"]
-    assert sorted(name for name, _ in way["rest"]["listed"]) == sorted(missed)
+    assert sorted(one["sample"] for one in way["rest"]["listed"]) == sorted(missed)
 
 
 def test_a_judge_without_mistakes_or_scores():
