@@ -12,6 +12,7 @@ BENCHMARKS = (
     "import_speed",
     "judges",
     "label_loop",
+    "mistakes",
     "queue",
     "report_speed",
     "retrieval_speed",

@@ -19,7 +19,7 @@ from contextlib import contextmanager
 from subprocess import DEVNULL, Popen
 from typing import Any
 
-from bench.judges import AT_ONCE, LATENCY, _peak_of, answers, cpu_of, free_port, is_done, llm_version, wait
+from bench.judges import AT_ONCE, LATENCY, answers, cpu_of, free_port, is_done, llm_version, peak_of, wait
 from bench.stage import ROOT, figure, heading, own_services, running_module
 
 UNITS = 500
@@ -113,7 +113,7 @@ def _align(port: int, child: Popen[bytes]) -> None:
     began, cpu, replies = time.monotonic(), cpu_of(child), Reply.objects.count()
     of = start_alignment(version=version, criterion=support, seed=1)
     seconds = Counter[str]()
-    with _peak_of(child) as peak:
+    with peak_of(child) as peak:
         last = began
         while of.step != "done":
             time.sleep(0.1)

@@ -105,7 +105,7 @@ def _llm(project: Any, port: int, child: Popen[bytes]) -> None:
     began, cpu = time.monotonic(), cpu_of(child)
     run = start_run(version=version, scope={"samples": names})
     asked = run.planned
-    with _peak_of(child) as peak:
+    with peak_of(child) as peak:
         wait(lambda: is_done(run))
     seconds = time.monotonic() - began
     ideal = asked * LATENCY / AT_ONCE
@@ -133,7 +133,7 @@ def _lexical(project: Any, child: Popen[bytes]) -> None:
         figure("the judge alone", f"{_alone(project, judge.versions.get()):,.0f} units/s", ">= 5,000")
         began, cpu = time.monotonic(), cpu_of(child)
         run = start_run(version=judge.versions.get(), scope={"all": True})
-        with _peak_of(child) as peak:
+        with peak_of(child) as peak:
             wait(lambda run=run: is_done(run))
         seconds = time.monotonic() - began
         figure(
@@ -175,7 +175,7 @@ def names_of_units(project: Any, count: int) -> list[str]:
 
 
 @contextmanager
-def _peak_of(child: Popen[bytes]) -> Iterator[dict[str, int]]:
+def peak_of(child: Popen[bytes]) -> Iterator[dict[str, int]]:
     """The most that one of the worker's processes, and all of them, have in memory meanwhile; what all share counts
     once."""
     peak = {"one": 0, "all": 0, "processes": 0}

@@ -31,9 +31,9 @@ from judges.versions.read import one_judge
 EXAMPLES = 3
 PAGE_SIZE = 20
 ADVICE = {
-    "teach_judge": (gettext_lazy("Teach the judge"), "info"),
-    "clarify_guideline": (gettext_lazy("Clarify the guideline"), "warn"),
-    "relabel": (gettext_lazy("Check the labels"), "warn"),
+    "teach_judge": gettext_lazy("Teach the judge"),
+    "clarify_guideline": gettext_lazy("Clarify the guideline"),
+    "relabel": gettext_lazy("Check the labels"),
 }
 
 
@@ -125,15 +125,13 @@ def _of_different_samples(listed: Sequence[Mapping[str, str]]) -> list[Mapping[s
 
 def _row(page: ProjectPage, series: Series, group: Group, found: Mapping[str, Any]) -> dict[str, Any]:
     row = group.row
-    title, tone = ADVICE[row["advice"]]
     return {
         **row,
         "number": group.number,
         "url": _url(page, series, group=group.number),
         "direction": _direction(series.criterion, group.way),
         "kappa_without": shown(row["kappa_without"]),
-        "title": title,
-        "tone": tone,
+        "title": ADVICE[row["advice"]],
         "share": percent(row["units"] / found["wrong"]),
     }
 
@@ -141,11 +139,11 @@ def _row(page: ProjectPage, series: Series, group: Group, found: Mapping[str, An
 def _direction(criterion: Criterion, way: Mapping[str, Any]) -> str:
     said = way["people"], way["judge"]
     if said == (False, True):
-        return _("passes what annotators fail")
+        return _("It passes what annotators fail.")
     if said == (True, False):
-        return _("fails what annotators pass")
+        return _("It fails what annotators pass.")
     people, judge = (word(criterion.options, value) for value in said)
-    return _("says “%(judge)s” where annotators say “%(people)s”") % {"judge": judge, "people": people}
+    return _("It says “%(judge)s” where annotators say “%(people)s”.") % {"judge": judge, "people": people}
 
 
 def _advice(page: ProjectPage, series: Series, group: Group, *, is_first: bool) -> dict[str, Any]:

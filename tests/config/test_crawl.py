@@ -40,6 +40,7 @@ from config.celery import app as celery_app
 from judges.core.scores_read import rationales
 from judges.core.split import sides_of
 from judges.models import Alignment, AlignmentReport, Judge, JudgeVersion, Rule, Run, Trial
+from judges.reports.mistakes_kept import Series, find_mistakes
 from systems.models import Response
 from tests.annotate.factories import make_batch
 from tests.clients import as_user
@@ -137,8 +138,15 @@ def on_dev(world: Hidden) -> str:
     return next(name for name in SETTLED if all(is_dev[name] for is_dev in sides))
 
 
+def keep_mistakes(world: Hidden) -> None:
+    """What a judge gets wrong, as somebody found it who has nothing to label and may know all."""
+    of = Judge.objects.get(project=world.project, name="scorer")
+    find_mistakes(Series(world.criterion("grade"), of, "grade"), world.users["aldo"])
+
+
 def crawl_of(world: Hidden, name: str) -> Crawl:
     """About everything in the project, but few of the settled samples."""
+    keep_mistakes(world)
     samples = Sample.objects.filter(external_id__in=[*UNDECIDED, on_dev(world)])
     numbers = [
         *Batch.objects.values_list("number", flat=True), *Release.objects.values_list("number", flat=True),

@@ -262,6 +262,10 @@ def test_replies_are_what_the_schema_says(both: Both, schema: dict[str, Any]) ->
     check(world.alice, "GET", trials + "{trial_id}/")
     check(world.alice, "POST", trials + "{trial_id}/keep/")
     check(world.alice, "POST", trials + "{trial_id}/drop/")
+    mistakes = desk + "judges/{judge_id}/mistakes/{key}/"
+    check(world.rita, "GET", mistakes)
+    check(world.rita, "POST", mistakes, {})
+    check(world.rita, "POST", mistakes, {"dimension": 7})
     alignments = desk + "judges/{judge_id}/alignments/"
     check(world.alice, "GET", alignments)
     check(world.alice, "POST", alignments, {"criterion": "grade"})

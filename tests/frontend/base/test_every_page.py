@@ -36,7 +36,7 @@ READ = {
         experiment-download batches audits audits-one batch batch-tasks task-return batch-progress
         batch-claims reports report report-judge report-annotators report-look report-compare report-triage
         report-labels report-planner report-outcomes report-status report-download judges judge judge-diff
-        judge-export canaries canary-check runs run run-progress proposals
+        judge-mistakes judge-export canaries canary-check runs run run-progress proposals
     """,
     ADMIN: """
         settings project-manage questions-import qrels-import run-import diagnosis-mapping pool-documents
@@ -57,7 +57,7 @@ WRITE = {
     STAFF: """
         guidelines-edit guidelines-preview dispute-guidelines accept dispute dispute-approve dispute-return
         view-change view-update view-delete view-save abstention retrieval-conflicts task-return reports
-        report report-look proposals
+        report report-look judge-mistakes proposals
     """,
     ADMIN: """
         flag-resolve settings project-manage project-archive project-delete project-restore adjudicate-names
