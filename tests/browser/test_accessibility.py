@@ -32,6 +32,7 @@ from annotate.verdicts.saved_views import save_view
 from judges.certificates.write import issue_certificate, look_at_test
 from judges.endpoints.write import create_endpoint
 from judges.reports.links import create_link
+from judges.reports.mistakes_kept import Series, find_mistakes
 from judges.reports.write import freeze_report
 from tests.annotate.factories import make_batch
 from tests.browser.accessibility import NARROW, WIDE, bring_axe, low_contrast, problems, sticking_out, unseen_focus
@@ -210,6 +211,8 @@ PAGES = [
     ("alma", "/p/stages/judges/new/composite/"),
     ("alma", "/p/stages/judges/{asks}/"),
     ("alma", "/p/stages/judges/{asks}/edit/"),
+    ("alma", "/p/demo/judges/{checker}/mistakes/support/"),
+    ("alma", "/p/demo/judges/{checker}/mistakes/support/?group=1"),
     ("remy", "/p/stages/judges/{asks}/diff/"),
     ("alma", "/p/stages/judges/{asks}/run/"),
     ("alma", "/p/stages/judges/{asks}/lab/"),
@@ -382,6 +385,8 @@ def world(standing_app: LiveApp) -> dict[str, Any]:
     freeze_report(criterion=demo.criteria.get(key="relevancy", is_current=True))
     support = demo.criteria.get(key="support", is_current=True)
     issue_certificate(look=look_at_test(criterion=support, judge_name="claim-checker", user=alma), user=alma)
+    checker = demo.judges.get(name="claim-checker")
+    find_mistakes(Series(support, checker, "support"), alma)
     _link, shared = create_link(actor=alma, report=freeze_report(criterion=support))
     make_release(project=demo, user=alma, file_format="jsonl")
     get_token_model().objects.create(alma)
@@ -420,6 +425,7 @@ def world(standing_app: LiveApp) -> dict[str, Any]:
     return {
         "view": view.pk,
         "units_view": of_units.pk,
+        "checker": checker.pk,
         **stages.names,
         **(judged := judge_stages(stages.project, alma)),
         **canary_stages(judged["asks"], alma),

@@ -112,7 +112,7 @@ NOTHING_REQUIRED = {
     ("TaskReopenView", "POST"), ("TaskSubmitView", "POST"), ("TokensView", "POST"), ("TrialDropView", "POST"),
     ("TrialKeepView", "POST"), ("WorkView", "POST"),
     ("AlignmentPauseView", "POST"), ("AlignmentResumeView", "POST"), ("AlignmentCancelView", "POST"),
-    ("AlignmentTryView", "POST"),
+    ("AlignmentTryView", "POST"), ("JudgeMistakesView", "POST"),
     ("ArchiveView", "POST"), ("RestoreView", "POST"), ("MemberResetView", "POST"),
     ("OwnTestView", "POST"), ("FreezeView", "POST"), ("VersionView", "PATCH"), ("ExperimentFiguresView", "POST"),
      ("QualificationTryView", "POST"),
