@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from math import inf
 
 import numpy as np
@@ -11,7 +12,7 @@ from alignment.aligning.selection import NO_ANSWER
 from alignment.base.arrays import Bools, Floats, Ints, cluster_rows, same_length
 from alignment.base.estimate import Estimate, Remark, remark, rounded_share
 from alignment.judging.share_bound import clusters_needed, mean_share_bound
-from alignment.judging.triage import CONFIDENCE, FIRST_SHARE, STEPS, worths
+from alignment.judging.triage import CONFIDENCE, FIRST_SHARE, ROUNDING, STEPS, worths
 
 #: Shares of agreement with people that are tried in one look.
 AGREEMENTS = (0.8, 0.85, 0.9, 0.95)
@@ -28,18 +29,18 @@ class Cascade:
 
     def decider(self, said: "TwoJudges") -> Ints:
         """Who decides each unit, CHEAP, DEAR or PEOPLE, shape (units,)."""
-        cheap = (said.cheap != NO_ANSWER) & (said.cheap_sure >= self.cheap)
-        dear = (said.dear != NO_ANSWER) & (said.dear_sure >= self.dear)
+        cheap = (said.cheap != NO_ANSWER) & (said.cheap_sure >= self.cheap * (1 - ROUNDING))
+        dear = (said.dear != NO_ANSWER) & (said.dear_sure >= self.dear * (1 - ROUNDING))
         return np.where(cheap, CHEAP, np.where(dear, DEAR, PEOPLE))
 
 
-@dataclass(frozen=True, eq=False, slots=True)
+@dataclass(frozen=True, eq=False)
 class TwoJudges:
     """What two judges say of units, each of shape (units,).
 
-    ``cheap`` and ``dear``: positions of levels, or ``NO_ANSWER``; ``…_sure``: how sure of it, the higher the surer; it
-    is only compared with other sureness of the same judge. ``people``: theirs, or ``NO_ANSWER`` where they have not
-    settled the unit: whoever decides such a unit disagrees. ``cluster``: the group.
+    ``cheap`` and ``dear``: positions of levels, or ``NO_ANSWER``; ``…_sure``: how sure of it, from 0 on, the higher the
+    surer; it is only compared with other sureness of the same judge. ``people``: theirs, or ``NO_ANSWER`` where they
+    have not settled the unit: whoever decides such a unit disagrees. ``cluster``: the group.
     """
 
     cheap: Ints
@@ -70,10 +71,49 @@ class TwoJudges:
                 raise ValueError(f"the {name} judge's answer at position {bad[0]} has no sureness")
         return cls(said[0], sure[0], said[1], sure[1], said[2], row)
 
+    def only(self, kept: Bools) -> "TwoJudges":
+        """Of these units."""
+        return TwoJudges(
+            self.cheap[kept],
+            self.cheap_sure[kept],
+            self.dear[kept],
+            self.dear_sure[kept],
+            self.people[kept],
+            self.cluster[kept],
+        )
+
+    @cached_property
+    def by_cheap(self) -> Ints:
+        """The units that the cheap judge answers, the surest first."""
+        return _falling(self.cheap, self.cheap_sure)
+
+    @cached_property
+    def by_dear(self) -> Ints:
+        """As ``by_cheap``, of the dear judge."""
+        return _falling(self.dear, self.dear_sure)
+
     def disagrees(self, decider: Ints) -> Bools:
         """Whether what was decided by a judge is not what people say; False where people decide."""
         decided = np.where(decider == CHEAP, self.cheap, self.dear)
         return (decider != PEOPLE) & (decided != self.people)
+
+
+def _falling(said: Ints, sure: Floats) -> Ints:
+    answered = np.flatnonzero(said != NO_ANSWER)
+    return answered[np.argsort(-sure[answered], kind="stable")]
+
+
+def cascade_at(dev: TwoJudges, allowed: float) -> Cascade:
+    """The cascade of which at most the share ``allowed`` of what it decides on dev is disagreement: the cheap judge
+    decides down to the least sureness from which on at most that share of what it decides is wrong, and the dear one
+    down to that with which at most that share of all that both decide is."""
+    return _step(dev, allowed, Cascade(inf, inf))
+
+
+def _step(dev: TwoJudges, allowed: float, before: Cascade) -> Cascade:
+    """``cascade_at``, and all that the cascade before decides."""
+    cheap = min(before.cheap, _least_sure(dev, allowed, inf, dev.by_cheap, dev.cheap, dev.cheap_sure))
+    return Cascade(cheap, min(before.dear, _least_sure(dev, allowed, cheap, dev.by_dear, dev.dear, dev.dear_sure)))
 
 
 def cascade_family(
@@ -88,11 +128,10 @@ def cascade_family(
 ) -> list[Cascade]:
     """Cascades from dev in the order in which they are tried: each decides all that the one before does, and more.
 
-    Each step allows a larger share ε of disagreement on dev. The cheap judge decides down to the least sureness from
-    which on at most ε of what it decides is wrong, and the dear one down to that with which at most ε of all that both
-    decide is. The first step is the first that decides a fifth of the units, and brings, if test is like dev, enough of
-    ``clusters`` groups for the lowest of the ``agreements`` (``clusters_needed``), with two standard deviations to
-    spare: early errors must not end a long sequence. The last lets the judges decide all that they have answers on.
+    Each step allows a larger share of disagreement on dev (``cascade_at``). The first step is the first that decides a
+    fifth of the units, and brings, if test is like dev, enough of ``clusters`` groups for the lowest of the
+    ``agreements`` (``clusters_needed``), with two standard deviations to spare: early errors must not end a long
+    sequence. The last lets the judges decide all that they have answers on.
     ``probability`` and ``least`` as in ``certified_region``.
 
     ValueError: no unit.
@@ -107,9 +146,7 @@ def cascade_family(
     found: list[Cascade] = []
     last = Cascade(inf, inf)
     for allowed in [*np.linspace(0, lowest, steps).tolist(), 1.0]:
-        cheap = min(last.cheap, _least_sure(dev, allowed, inf, dev.cheap, dev.cheap_sure))
-        dear = min(last.dear, _least_sure(dev, allowed, cheap, dev.dear, dev.dear_sure))
-        step = Cascade(cheap, dear)
+        step = _step(dev, allowed, last)
         decided = step.decider(dev) != PEOPLE
         enough = decided.mean() >= FIRST_SHARE and np.unique(dev.cluster[decided]).size >= min(needed, rows)
         if step != last and (enough or allowed == 1.0):
@@ -118,21 +155,21 @@ def cascade_family(
     return found
 
 
-def _least_sure(dev: TwoJudges, allowed: float, cheap: float, said: Ints, sure: Floats) -> float:
+def _least_sure(dev: TwoJudges, allowed: float, cheap: float, falling: Ints, said: Ints, sure: Floats) -> float:
     """The least sureness from which on the judge decides, where at most ``allowed`` of all decided units is wrong;
-    infinite: none. ``cheap``: from which sureness on the cheap judge has decided before."""
+    infinite: none. ``falling``: the units that it answers, the surest first. ``cheap``: from which sureness on the
+    cheap judge has decided before."""
     before = Cascade(cheap, inf).decider(dev) == CHEAP
-    own = ~before & (said != NO_ANSWER)
-    if not own.any():
+    own = falling[~before[falling]]
+    if not own.size:
         return inf
-    order = np.argsort(-sure[own], kind="stable")
-    falling, wrong = sure[own][order], (said != dev.people)[own][order]
+    surest, wrong = sure[own], (said != dev.people)[own]
     wrong_before = int((before & (dev.cheap != dev.people)).sum())
     share = (wrong_before + wrong.cumsum()) / (int(before.sum()) + np.arange(1, wrong.size + 1))
     # Units that are equally sure are decided together.
-    last_of_equals = np.append(falling[1:] < falling[:-1], True)
+    last_of_equals = np.append(surest[1:] < surest[:-1] * (1 - ROUNDING), True)
     kept = np.flatnonzero(last_of_equals & (share <= allowed))
-    return float(falling[kept[-1]]) if kept.size else inf
+    return float(surest[kept[-1]]) if kept.size else inf
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,7 @@ from alignment.base.coded import Coded
 from alignment.report.agreement import agreement_figures
 from alignment.report.annotators import clearly_below
 from alignment.report.applied import Applied, Audit, applied, audited
+from alignment.report.cascades import CascadesLooked, cascades_looked
 from alignment.report.caveats import learned_remark
 from alignment.report.compared import two_versions
 from alignment.report.comparison import Comparison, Distant, compare, furthest, reference_figures

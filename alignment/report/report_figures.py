@@ -11,6 +11,7 @@ from alignment.judging.threshold import Sweep
 from alignment.report.agreement import agreement_at_a_glance, kappa_matrix, people_among_themselves
 from alignment.report.annotators import annotator_figures
 from alignment.report.calibration import grade_figures, probability_figures
+from alignment.report.cascades import cascade_figures
 from alignment.report.caveats import caveat_of_auc, caveat_of_judge, caveat_of_people, learned_remark
 from alignment.report.compared import compared_figures
 from alignment.report.comparison import Comparison, compare, furthest, reference_figures, score_histogram
@@ -59,6 +60,7 @@ def report_figures(evidence: Evidence) -> dict[str, Any]:
         "too_fast": too_fast_figures(reference, comparisons, titles),
         "judges": [_judge(reference, title, one, labelled) for title, one in zip(titles, comparisons, strict=True)],
         "compared": compared_figures(reference, comparisons, titles),
+        "cascades": cascade_figures(reference, comparisons, titles),
         "planning": planning_figures(reference, comparisons, titles, people),
         "drawn": drawn_figures(reference, comparisons, titles),
         "per_sample": per_sample_figures(reference, comparisons, titles),

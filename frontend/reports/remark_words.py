@@ -251,6 +251,9 @@ WORDS = {
         "more "
         "than %(risk)s"
     ),
+    "cascade_unscored": gettext_noop(
+        "“%(judge)s” was run on %(n)s of the %(of)s units of the test set; run it on the rest"
+    ),
     "no_cascade": gettext_noop("no cascade: %(why)s"),
     "no_cascade_decides": gettext_noop("the judges decide nothing in the first step"),
     "few_decided_groups": gettext_noop(

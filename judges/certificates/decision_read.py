@@ -23,7 +23,7 @@ from annotate.models.batch import HowDeclared
 from annotate.projects.read import criterion_named
 from judges.certificates.drift_read import Drift, drift_of, drift_sentence
 from judges.core.scores_read import current_version
-from judges.models import PROMISE, Certificate, Judge, Look
+from judges.models import PROMISE, CascadeLook, Certificate, Judge, Look
 
 # As alignment.judging.decision, which takes a second to load. A test holds them against each other.
 FEWEST_GROUPS = 30
@@ -268,10 +268,15 @@ def looks_at(criterion: Criterion) -> QuerySet[Look]:
     return Look.objects.filter(project=criterion.project_id, criterion_key=criterion.key)
 
 
+def cascade_looks_at(criterion: Criterion) -> QuerySet[CascadeLook]:
+    """Every look at the criterion with two judges, of any version, the latest first."""
+    return CascadeLook.objects.filter(project=criterion.project_id, criterion_key=criterion.key)
+
+
 def next_look(criterion: Criterion) -> int:
-    """The number that the next look at the criterion would have, with whichever judge."""
-    last = looks_at(criterion).aggregate(last=Max("number"))["last"]
-    return (last or 0) + 1
+    """The number that the next look at the criterion would have, with whichever judge or two judges."""
+    of_each = (looks_at(criterion), cascade_looks_at(criterion))
+    return max(looks.aggregate(last=Max("number"))["last"] or 0 for looks in of_each) + 1
 
 
 def later_look(look: Look) -> Look | None:
@@ -346,9 +351,7 @@ def _looked_since(certificate: Certificate) -> tuple[str, str] | None:
 
 def _taken_back(criterion: Criterion, certificate: Certificate) -> tuple[str, str] | None:
     """An admin's word on how labels came (decision 29) that no longer stands as it was given."""
-    given = {row["how"] for row in certificate.look.result["drawn_by"]} & _DECLARED
-    now = declared_draw(criterion)
-    if not given or (now is not None and given == {f"declared_{now.how}"} and _as_given(now, criterion, certificate)):
+    if not is_taken_back(criterion, certificate.look):
         return None
     said = _(
         "Certificate %(n)s rests on what was declared of labels made elsewhere, which has been withdrawn. Evaluate "
@@ -357,9 +360,16 @@ def _taken_back(criterion: Criterion, certificate: Certificate) -> tuple[str, st
     return "labels_undeclared", said % {"n": certificate.number}
 
 
-def _as_given(now: DeclaredDraw, criterion: Criterion, certificate: Certificate) -> bool:
+def is_taken_back(criterion: Criterion, look: Look | CascadeLook) -> bool:
+    """Whether an admin's word on how the labels came that the look rests on no longer stands as it was given."""
+    given = {row["how"] for row in look.result["drawn_by"]} & _DECLARED
+    now = declared_draw(criterion)
+    stands = now is not None and given == {f"declared_{now.how}"} and _as_given(now, criterion, look)
+    return bool(given) and not stands
+
+
+def _as_given(now: DeclaredDraw, criterion: Criterion, look: Look | CascadeLook) -> bool:
     """Whether a word that was given again names the chances that the look was taken with."""
-    look = certificate.look
     if now.how != HowDeclared.COLUMN or now.declared_at <= look.created_at:
         return True
     said = chances_declared(now, elsewhere(criterion, now.declared_at))

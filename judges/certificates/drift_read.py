@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections import defaultdict
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, cast
 
@@ -29,7 +29,7 @@ from annotate.samples.read import groups_of
 from annotate.verdicts.evidence_read import asked
 from annotate.verdicts.ratings_read import UnitKey
 from judges.core.scores_read import among, load_scores
-from judges.models import Certificate
+from judges.models import CascadeLook, Certificate, JudgeVersion, Look, ScoreStatus
 from judges.reports.read import data_version
 
 # A batch of samples named one by one was chosen by their scores: on what a judge is least sure of it errs most.
@@ -68,34 +68,58 @@ class Drift:
         return 0 if self.error is None else int(self.error["clusters"])
 
 
+@dataclass(frozen=True, slots=True)
+class Watched:
+    """What audits are held against. name: of it in the cache. bound: the error rate that it must not exceed; None: none
+    is watched. look: whose samples don't count, and at whose criterion labels came `since`. version, dimension,
+    threshold: the decisions that are watched."""
+
+    name: str
+    look: Look | CascadeLook
+    since: datetime
+    version: JudgeVersion
+    dimension: str
+    threshold: float | None
+    bound: float | None
+
+
 def drift_of(certificate: Certificate) -> Drift:
     """Audits count when their first label came after the certificate, by people, on samples that it doesn't rest on,
-    and the certified version was asked about them. Kept for as long as nothing is said or scored: every view of a page
-    asks."""
-    data = hashlib.sha256(data_version(certificate.look.criterion).encode()).hexdigest()
-    found: Drift | None = cache.get(key := f"drift-of-audits:{certificate.pk}:{data}")
+    and the certified version was asked about them."""
+    look = certificate.look
+    bound, threshold = look.result["error"]["high"], look.result["threshold"]
+    name = str(certificate.pk)
+    return drift_watched(Watched(name, look, certificate.created_at, look.version, look.dimension, threshold, bound))
+
+
+def drift_watched(watched: Watched) -> Drift:
+    """Kept for as long as nothing is said or scored: every view of a page asks."""
+    data = hashlib.sha256(data_version(watched.look.criterion).encode()).hexdigest()
+    found: Drift | None = cache.get(key := f"drift-of-audits:{watched.name}:{data}")
     if found is None:
-        found = _drift_of(certificate)
+        found = _drift_of(watched)
         cache.set(key, found, timeout=KEPT_SECONDS)
     return found
 
 
-def _drift_of(certificate: Certificate) -> Drift:
-    look = certificate.look
-    bound = look.result["error"]["high"]
+def _drift_of(watched: Watched) -> Drift:
+    look, bound = watched.look, watched.bound
     if bound is None or not 0 < bound < 1:
         return Drift(None, None, None, False, 0)
     known = {*look.samples["dev"], *look.samples["test"]}
-    new = {pk: name for pk, name in _touched(certificate) if name not in known}
+    new = {pk: name for pk, name in _touched(watched) if name not in known}
     if not new:
         return Drift(bound, None, None, False, 0)
-    labels = _labels(certificate, new)
+    labels = _labels(look.criterion, new)
     chosen = {name for name, by_score in _chosen(labels).items() if by_score}
-    reference, arrived = _people(certificate, labels, {pk: name for pk, name in new.items() if name not in chosen})
+    reference, arrived = _people(watched, labels, {pk: name for pk, name in new.items() if name not in chosen})
     if not arrived:
         return Drift(bound, None, None, False, len(chosen))
-    scores = load_scores(look.criterion, look.version, look.dimension, new.keys(), reader=SYSTEM)
-    found = alignment.report.audited(reference, scores, look.result["threshold"], arrived, bound)
+    scores = load_scores(look.criterion, watched.version, watched.dimension, new.keys(), reader=SYSTEM)
+    # What a cascade leaves to people it decides neither right nor wrong.
+    decided = {unit: why for unit, why in scores.failed.items() if why != ScoreStatus.LEFT}
+    scores = replace(scores, failed=decided)
+    found = alignment.report.audited(reference, scores, watched.threshold, arrived, bound)
     counts = {"audits": found.settled, "scored": found.scored, "failed": found.failed, "groups": found.groups}
     return Drift(bound, found.error.as_dict(), found.alarm, found.streaks, len(chosen), **counts)
 
@@ -150,9 +174,9 @@ def _watched(drift: Drift) -> str:
     return _("What was audited up to %(day)s shows that the judge errs more often than certified: %(counted)s.") % shown
 
 
-def _touched(certificate: Certificate) -> list[tuple[int, str]]:
-    """Samples about which people said something since the certificate: primary key and own id."""
-    since, criterion = certificate.created_at, certificate.look.criterion
+def _touched(watched: Watched) -> list[tuple[int, str]]:
+    """Samples about which people said something since: primary key and own id."""
+    since, criterion = watched.since, watched.look.criterion
     labels = counting_labels().filter(Q(updated_at__gt=since) | Q(task__submitted_at__gt=since), criterion=criterion)
     verdicts = without_abstentions(Verdict.objects.filter(criterion=criterion, updated_at__gt=since))
     labels, verdicts = without_anchored(labels, criterion), without_anchored(verdicts, criterion)
@@ -162,9 +186,8 @@ def _touched(certificate: Certificate) -> list[tuple[int, str]]:
     ]
 
 
-def _labels(certificate: Certificate, samples: Mapping[int, str]) -> list[Label]:
+def _labels(criterion: Criterion, samples: Mapping[int, str]) -> list[Label]:
     """The labels that count, as rating columns have them."""
-    criterion = certificate.look.criterion
     counting = counting_labels().filter(among(samples.keys()), criterion=criterion)
     latest = latest_per_rater(counting)
     found = (
@@ -195,14 +218,14 @@ def _first_labels(criterion: Criterion, samples: Mapping[int, str]) -> dict[Unit
 
 
 def _people(
-    certificate: Certificate, labels: list[Label], samples: Mapping[int, str]
+    watched: Watched, labels: list[Label], samples: Mapping[int, str]
 ) -> tuple[alignment.report.Reference, dict[UnitKey, datetime]]:
-    """People's side on these samples, and when the first label of a unit came, where that was after the certificate.
+    """People's side on these samples, and when the first label of a unit came, where that was since.
 
-    Not when it was settled: what people differ on is settled last, and of what was labelled before the certificate and
-    settled after it, that is all there is.
+    Not when it was settled: what people differ on is settled last, and of what was labelled before and settled after,
+    that is all there is.
     """
-    criterion = certificate.look.criterion
+    criterion = watched.look.criterion
     rows: list[tuple[UnitKey, str, Value]] = []
     names = set(samples.values())
     for label in labels:
@@ -237,5 +260,5 @@ def _people(
         waiting=waiting_labels(units, here, standings),
         groups=groups_of(criterion.project, names),
     )
-    since = certificate.created_at
+    since = watched.since
     return alignment.report.reference_of(evidence), {unit: moment for unit, moment in first.items() if moment > since}

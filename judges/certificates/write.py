@@ -16,7 +16,7 @@ from annotate.core.trail import note
 from annotate.models import Criterion, Project, Rater, User
 from judges.certificates.decision_read import later_look, looks_at, next_look
 from judges.models import PROMISE, Certificate, JudgeVersion, Look
-from judges.reports.evidence import evidence_of_look, fingerprint_of, groups_with
+from judges.reports.evidence import evidence_of_look, fingerprint_of, of_a_look
 
 
 def look_at_test(
@@ -47,24 +47,7 @@ def look_at_test(
                 _("“%(judge)s” measures %(names)s. Specify which one.") % {"judge": judge_name, "names": names},
             )
         said = offered[0]
-        # Only what a look rests on: a label given anew with the same value must not make another look, which costs.
-        rests_on = alignment.report.Evidence(
-            criterion=evidence.criterion,
-            seed=evidence.seed,
-            units=evidence.units,
-            raters=evidence.raters,
-            values=evidence.values,
-            waiting=evidence.waiting,
-            verdicts=evidence.verdicts,
-            unsettled=evidence.unsettled,
-            settled_only=evidence.settled_only,
-            is_dev=evidence.is_dev,
-            judges=[said],
-            endpoint=evidence.endpoint,
-        )
-        # Of groups and draws all, also what was not asked about: it says with what chance the rest came.
-        groups = groups_with(rests_on.samples(), evidence.groups)
-        rests_on = replace(rests_on, groups=groups, chances=evidence.chances)
+        rests_on = of_a_look(evidence, [said])
         fingerprint = fingerprint_of(rests_on, {"what": "look"})
         # Only the latest: what was changed and changed back since is another look, and an earlier one ends nothing.
         latest = looks_at(criterion).filter(judge__name=judge_name, dimension=said.dimension).first()

@@ -14,7 +14,7 @@ from annotate.core.errors import Invalid
 from annotate.core.scales import require_rated
 from annotate.core.trail import note
 from annotate.models import Criterion, Project, User
-from judges.models import Look, Measure, Requirement
+from judges.models import CascadeLook, Look, Measure, Requirement
 
 # Of each measure the lowest bar: a kappa of 0 is guessing, and half a kappa below people is no agreement with them.
 LOWEST_BAR = {Measure.KAPPA: 0.0, Measure.KAPPA_LESS_PEOPLE: -0.5}
@@ -66,7 +66,7 @@ def require(
             setattr(found, name, value)
         found.updated_by = actor
         found.save()
-        said = {**given, "looks": Look.objects.filter(**named).count()}
+        said = {**given, "looks": sum(kind.objects.filter(**named).count() for kind in (Look, CascadeLook))}
         note(actor=actor, action="criterion.required", subject=criterion.key, project=criterion.project, **said)
     return found
 

@@ -114,11 +114,11 @@ class OneByOne(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Size:
-    """About how much an item costs, for an estimate before a run. `requests`: how many it makes."""
+    """About how much an item costs on average, for an estimate before a run. `requests`: how many it makes."""
 
-    requests: int = 0
-    tokens_in: int = 0
-    tokens_out: int = 0
+    requests: float = 0
+    tokens_in: float = 0
+    tokens_out: float = 0
 
 
 class Kind(ABC):

@@ -12,7 +12,8 @@ from judges.models import JudgeKind
 
 # Kind -> the module of its `KIND`. Imported judges have none: nothing here can run them.
 _PLACES = {
-    key: f"judges.kinds.{key}" for key in ("llm", "lexical", "embedding", "nli", "ensemble", "composite", "ragas")
+    key: f"judges.kinds.{key}"
+    for key in ("llm", "lexical", "embedding", "nli", "ensemble", "composite", "cascade", "ragas")
 }
 
 

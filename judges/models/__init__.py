@@ -1,10 +1,12 @@
 """What machines say: judges, their immutable versions, runs and scores; frozen alignment reports."""
 
 from judges.models.aligning import Alignment, AlignmentStep, Rule, RuleState
+from judges.models.cascade import CascadeLook
 from judges.models.judge import Endpoint, Judge, JudgeKind, JudgeVersion, KeySource, VersionState
 from judges.models.report import PROMISE, AlignmentReport, Certificate, GroupSide, Look, ReportLink, Side
 from judges.models.requirement import Measure, Requirement
 from judges.models.run import (
+    ANSWERED,
     LARGEST_SCORE,
     WITHOUT_SCORES,
     Ask,
@@ -21,6 +23,7 @@ from judges.models.run import (
 )
 
 __all__ = [
+    "ANSWERED",
     "LARGEST_SCORE",
     "PROMISE",
     "WITHOUT_SCORES",
@@ -29,6 +32,7 @@ __all__ = [
     "AlignmentStep",
     "Ask",
     "AskState",
+    "CascadeLook",
     "Certificate",
     "Confidence",
     "Endpoint",

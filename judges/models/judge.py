@@ -88,6 +88,7 @@ class JudgeKind(models.TextChoices):
     NLI = "nli", _("NLI")
     ENSEMBLE = "ensemble", _("Ensemble")
     COMPOSITE = "composite", _("Composite")
+    CASCADE = "cascade", _("Cascade")
 
 
 class VersionState(models.TextChoices):

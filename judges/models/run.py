@@ -16,6 +16,12 @@ class ScoreStatus(models.TextChoices):
     TRUNCATED = "truncated", _("Cut off")
     TIMEOUT = "timeout", _("Timed out")
     ERROR = "error", _("Failed")
+    # No failure: a judge that knows when it is not sure enough has left the unit to people.
+    LEFT = "left", _("Left to people")
+
+
+#: Of scores that need not be asked for again.
+ANSWERED = (ScoreStatus.OK, ScoreStatus.LEFT)
 
 
 class Finding(models.TextChoices):

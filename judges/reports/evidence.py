@@ -108,6 +108,29 @@ def _with_learned(
     return [replace(one, learned=learned.get((one.judge, one.version), {})) for one in judges]
 
 
+def of_a_look(
+    evidence: alignment.report.Evidence, judges: Sequence[alignment.report.JudgeScores]
+) -> alignment.report.Evidence:
+    """Only what a look with these judges rests on: a label given anew with the same value must not make another look,
+    which costs."""
+    rests_on = alignment.report.Evidence(
+        criterion=evidence.criterion,
+        seed=evidence.seed,
+        units=evidence.units,
+        raters=evidence.raters,
+        values=evidence.values,
+        waiting=evidence.waiting,
+        verdicts=evidence.verdicts,
+        unsettled=evidence.unsettled,
+        settled_only=evidence.settled_only,
+        is_dev=evidence.is_dev,
+        judges=judges,
+        endpoint=evidence.endpoint,
+    )
+    # Of groups and draws all, also what was not asked about: it says with what chance the rest came.
+    return replace(rests_on, groups=groups_with(rests_on.samples(), evidence.groups), chances=evidence.chances)
+
+
 def groups_with(samples: Collection[str], groups: Mapping[str, str]) -> dict[str, str]:
     """Of the groups of these samples all members, asked about or not: how large a group is says how it was drawn."""
     present = {groups.get(name, name) for name in samples}

@@ -13,7 +13,7 @@ from typing import Any
 from annotate.models import Sample
 from judges.endpoints.calls import Answered
 from judges.kinds.base import Item, Outcome, Scored
-from judges.models import ScoreStatus
+from judges.models import ANSWERED, ScoreStatus
 from judges.runs.open_run import OpenRun
 from judges.runs.outcomes import failures
 from judges.runs.queue import Taken
@@ -129,9 +129,9 @@ class AskResult:
 
 
 def result_of(todo: Todo, outcome: Outcome, replies: list[Answered]) -> AskResult:
-    """Through the gate. The ask's own status is the first that isn't ok."""
+    """Through the gate. The ask's own status is the first that is a failure."""
     scores = todo.run.gate.checked(outcome.scores, todo.wanted, todo.sample)
-    bad = next((scored for scored in scores if scored.status != ScoreStatus.OK), None)
+    bad = next((scored for scored in scores if scored.status not in ANSWERED), None)
     return AskResult(
         todo,
         End.DONE,

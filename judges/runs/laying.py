@@ -17,7 +17,7 @@ from annotate.models import Project, Sample
 from annotate.projects.read import work_batches
 from annotate.samples.read import of_samples, samples_keyed, samples_named
 from judges.core.split import drawn
-from judges.models import JudgeVersion, Run, RunState, Score, ScoreStatus
+from judges.models import ANSWERED, JudgeVersion, Run, RunState, Score
 from judges.runs.asking import Todo
 from judges.runs.open_run import OpenRun
 from judges.runs.purposes import asked_units, purpose_of
@@ -160,7 +160,7 @@ def load(run: OpenRun, taken: Sequence[Taken]) -> list[Todo]:
 
 def _note_failed(run: OpenRun, todos: Sequence[Todo]) -> None:
     keys = {todo.taken.sample for todo in todos}
-    bad = of_samples(Score.objects.filter(version_id=run.version.pk), keys).exclude(status=ScoreStatus.OK)
+    bad = of_samples(Score.objects.filter(version_id=run.version.pk), keys).exclude(status__in=ANSWERED)
     failed = set(bad.values_list("sample_id", "dimension", "unit", "repeat"))
     for todo in todos if failed else ():
         sample, repeat = todo.taken.sample, todo.taken.repeat

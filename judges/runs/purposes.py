@@ -20,7 +20,7 @@ from annotate.models import Sample
 from annotate.samples.read import of_samples
 from judges.kinds.base import Item, OneByOne, Scored, Size, Together
 from judges.kinds.registry import kind_named
-from judges.models import JudgeVersion, Run, RunPurpose, Score, ScoreStatus
+from judges.models import ANSWERED, JudgeVersion, Run, RunPurpose, Score
 from judges.runs.outcomes import note_fault
 
 # Purpose -> what is called with the run. Imports have none: nothing is asked in them.
@@ -95,7 +95,7 @@ def asked_units(version: JudgeVersion, sample: Sample) -> list[str]:
 
 
 class Scoring:
-    """What has no good score yet is asked about, and what comes is written down as scores."""
+    """What has no score yet, or one that failed, is asked about, and what comes is written down as scores."""
 
     brings_scores = True
 
@@ -106,7 +106,7 @@ class Scoring:
         self._dimensions = list(self._kind.dimensions(self._config))
 
     def to_ask(self, samples: Sequence[Sample]) -> list[tuple[int, str, int]]:
-        """What has no good score yet in all that it is to bring."""
+        """What is not answered yet in all that it is to bring."""
         repeats = range(self._run.first_repeat, self._run.first_repeat + self._run.repeats)
         said = self._said(samples)
         found = []
@@ -121,14 +121,14 @@ class Scoring:
         return found
 
     def _said(self, samples: Sequence[Sample]) -> dict[int, set[tuple[str, str, int]]]:
-        """The good scores that the version has: (dimension, unit, repeat) by sample."""
+        """What the version has answered: (dimension, unit, repeat) by sample."""
         run = self._run
         good = Score.objects.filter(
             version_id=run.version_id,
             dimension__in={dimension for _kind, dimension in self._dimensions},
             repeat__gte=run.first_repeat,
             repeat__lt=run.first_repeat + run.repeats,
-            status=ScoreStatus.OK,
+            status__in=ANSWERED,
         )
         scores = of_samples(good, [sample.pk for sample in samples])
         said: dict[int, set[tuple[str, str, int]]] = defaultdict(set)

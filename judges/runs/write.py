@@ -109,18 +109,19 @@ def priced(
     version: JudgeVersion, asks: int, size: Size, *, samples: int, unfit: int = 0, is_estimated: bool
 ) -> RunEstimate:
     """size: of all of it together."""
+    requests, tokens_in, tokens_out = (round(n) for n in (size.requests, size.tokens_in, size.tokens_out))
     endpoint = version.endpoint
     cost = None
     if endpoint is not None and endpoint.price_in is not None and endpoint.price_out is not None:
-        cost = (endpoint.price_in * size.tokens_in + endpoint.price_out * size.tokens_out) / _MILLION
+        cost = (endpoint.price_in * tokens_in + endpoint.price_out * tokens_out) / _MILLION
     return RunEstimate(
         asks=asks,
-        requests=size.requests,
-        tokens_in=size.tokens_in,
-        tokens_out=size.tokens_out,
+        requests=requests,
+        tokens_in=tokens_in,
+        tokens_out=tokens_out,
         cost=cost,
         currency=None if endpoint is None else endpoint.currency,
-        seconds=_seconds(version, asks, size.requests),
+        seconds=_seconds(version, asks, requests),
         samples=samples,
         unfit=unfit,
         is_estimated=is_estimated,
@@ -136,7 +137,7 @@ def _evenly_chosen(run: Run) -> tuple[dict[int, Sample], int]:
     return {sample.pk: sample for sample in samples}, len(ids)
 
 
-def _scaled_up(n: int, some: Mapping[int, Sample], count: int) -> int:
+def _scaled_up(n: float, some: Mapping[int, Sample], count: int) -> int:
     return round(n * count / len(some)) if some else 0
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 from typing import Any
 
 from django.db import transaction
-from django.db.models import Max
+from django.db.models import Max, Q
 from django.utils.translation import gettext as _
 
 from annotate.core.errors import Conflict, Invalid
@@ -17,7 +17,18 @@ from annotate.models import Project, User
 from judges.core.scores_read import version_named
 from judges.kinds.base import Kind, Refused
 from judges.kinds.registry import kind_named
-from judges.models import Certificate, Endpoint, Judge, JudgeKind, JudgeVersion, Look, Run, RunState, VersionState
+from judges.models import (
+    CascadeLook,
+    Certificate,
+    Endpoint,
+    Judge,
+    JudgeKind,
+    JudgeVersion,
+    Look,
+    Run,
+    RunState,
+    VersionState,
+)
 from judges.versions.identity import canonical_json, content_hash, imported_content_hash
 from judges.versions.read import kept_on_top_of, members_of
 
@@ -336,6 +347,7 @@ def set_direction(*, judge: Judge, higher_is_better: Any, actor: User | None = N
         if judge.higher_is_better == higher_is_better:
             return judge
         looks = Look.objects.filter(judge=judge).count()
+        looks += CascadeLook.objects.filter(Q(cheap__judge=judge) | Q(dear__judge=judge)).count()
         if looks:
             raise Conflict(
                 "has_looks",
