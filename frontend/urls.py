@@ -20,7 +20,7 @@ from frontend.label import threads
 from frontend.label import views as label
 from frontend.projects import audit, criteria, guidelines, manage, members, resets
 from frontend.projects import views as projects
-from frontend.reports import came, looks, outcomes, planner, share
+from frontend.reports import came, cascades, looks, outcomes, planner, share
 from frontend.reports import views as reports
 from frontend.systems import (
     asking,
@@ -183,6 +183,10 @@ project_patterns = [
     path("reports/<slug:key>/judge/certify/", looks.certify, name="report-certify"),
     path("reports/<slug:key>/compare/", reports.compare, name="report-compare"),
     path("reports/<slug:key>/triage/", reports.triage, name="report-triage"),
+    path("reports/<slug:key>/cascades/", cascades.cascades, name="report-cascades"),
+    path("reports/<slug:key>/cascades/look/", cascades.look, name="report-cascade-look"),
+    path("reports/<slug:key>/cascades/<int:number>/", cascades.cascade, name="report-cascade"),
+    path("reports/<slug:key>/cascades/<int:number>/left/<int:judge_id>/", cascades.left, name="report-cascade-left"),
     path("reports/<slug:key>/labels/", came.labels, name="report-labels"),
     path("reports/<slug:key>/planner/", planner.planner, name="report-planner"),
     path("reports/<slug:key>/outcomes/", outcomes.outcomes, name="report-outcomes"),

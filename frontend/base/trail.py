@@ -187,6 +187,9 @@ NOTED = {
     ),
     "alignment.rule_decided": gettext_noop("decided rule %(rule)s of an alignment of %(subject)s: %(state)s."),
     "test.looked": gettext_noop("evaluated %(judge)s on the test set of %(subject)s: test evaluation %(number)s."),
+    "test.looked_at_cascade": gettext_noop(
+        "evaluated %(judge)s, then %(then)s on the test set of %(subject)s: test evaluation %(number)s."
+    ),
     "certificate.issued": gettext_noop("certified %(judge)s for %(criterion)s: certificate %(subject)s."),
     "certificate.ended": gettext_noop(
         "found that certificate %(subject)s of %(judge)s for %(criterion)s no longer holds (%(code)s)."

@@ -89,8 +89,10 @@ def judge_rows(project: Project) -> list[JudgeRow]:
 def coverage_of(versions: Iterable[JudgeVersion]) -> dict[int, tuple[list[Measured], Coverage]]:
     """By version: what it measures, and how many units it has scored or failed to score."""
     versions = list(versions)
+    # What a cascade leaves to people is neither.
     counted = (
         Score.objects.filter(version__in=versions, repeat=0)
+        .exclude(status=ScoreStatus.LEFT)
         .annotate(kind=Func(F("unit"), Value(":"), Value(1), function="split_part", output_field=TextField()))
         .values_list("version_id", "kind", "dimension")
         .order_by()

@@ -23,6 +23,7 @@ from frontend.reports.in_words import decision_in_words
 from frontend.reports.parts import judge_url, mistakes_url
 from judges.canaries.read import checks_of
 from judges.canaries.write import BIAS, INJECTION, SORTS, can_be_checked
+from judges.certificates.cascades_read import cascade_standing
 from judges.certificates.decision_read import Standing, standings_of
 from judges.core.scores_read import current_version
 from judges.exports.files import JSON, TARGETS, exported
@@ -91,6 +92,8 @@ def judge(page: ProjectPage, judge_id: int) -> HttpResponse:
         "run_count": runs.count(),
         "can_be_checked": can_be_checked(shown),
         **(_checks(page, found) if can_be_checked(shown) else {}),
+        "may_edit": page.may("judges.change") and found.kind not in (JudgeKind.IMPORTED, JudgeKind.CASCADE),
+        "cascade": _cascade(page, shown),
         "can_be_aligned": can_be_aligned(found, current) and page.may("judges.run"),
         "may_run": page.may("judges.run"),
         "is_imported": found.kind == JudgeKind.IMPORTED,
@@ -112,6 +115,19 @@ def _agreement(page: ProjectPage, found: Judge) -> list[dict[str, Any]]:
         }
         for criterion, dimension, kappa in agreement_in_reports(page.project).get(found.name, ())
     ]
+
+
+def _cascade(page: ProjectPage, shown: JudgeVersion | None) -> dict[str, str] | None:
+    """Where a cascade was certified, and what it leaves to people; None of any other judge."""
+    if shown is None or shown.judge.kind != JudgeKind.CASCADE:
+        return None
+    where = (shown.config["criterion"], shown.config["look"])
+    standing = cascade_standing(shown)
+    return {
+        "url": page.url("report-cascade", *where),
+        "left_url": page.url("report-cascade-left", *where, shown.judge_id),
+        "ended": "" if standing.ended is None else standing.ended[1],
+    }
 
 
 def _checks(page: ProjectPage, found: Judge) -> dict[str, Any]:

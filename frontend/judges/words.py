@@ -51,6 +51,9 @@ _FIELDS = {
     "rules": gettext_lazy("Rules"),
     "criterion_text": gettext_lazy("Criterion text"),
     "examples": gettext_lazy("Examples"),
+    "look": gettext_lazy("Test evaluation"),
+    "agreement": gettext_lazy("Agreement with annotators"),
+    "dear_share": gettext_lazy("Share that needs the second judge"),
     "members": gettext_lazy("Members"),
     "fit": gettext_lazy("Fitted on"),
     "judge": gettext_lazy("Judge"),
@@ -135,10 +138,22 @@ def _option_line(option: Mapping[str, Any]) -> str:
 
 def _member_line(member: Mapping[str, Any], names: Mapping[str, str]) -> str:
     named = f"{member['judge']} ({member['version']}): {names.get(member['dimension'], member['dimension'])}"
+    if "sure" in member:
+        return f"{named}, {_decides(member)}"
     if "weight" not in member:
         return named
     flipped = " " + _("reversed") if member.get("direction") == "flipped" else ""
     return f"{number(member['weight'])} × {named}{flipped}"
+
+
+def _decides(member: Mapping[str, Any]) -> str:
+    """Where one of the two judges of a cascade decides."""
+    if member["sure"] is None:
+        return _("decides nothing")
+    if member["threshold"] is None or not member["sure"]:
+        return _("decides all that it answers")
+    given = {"distance": number(member["sure"]), "threshold": number(member["threshold"])}
+    return _("decides at least %(distance)s from the threshold %(threshold)s") % given
 
 
 # Lists that have a line for each of their members.

@@ -16,7 +16,7 @@ _CONFIG = "Everything that decides what it says; its fields are those of the jud
 
 
 class Judge(Shape, of=models.Judge, shows="id name kind description higher_is_better versions current"):
-    kind = Of("imported, llm, ragas, lexical, embedding, nli, ensemble or composite")
+    kind = Of("imported, llm, ragas, lexical, embedding, nli, ensemble, composite or cascade")
     versions = s.ListField(child=s.CharField(), help_text="Their names, in the order in which they came.")
     current = s.IntegerField(allow_null=True, help_text="The number of the latest version in use.")
 

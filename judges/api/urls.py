@@ -1,6 +1,6 @@
 from django.urls import path
 
-from judges.api import aligning, canaries, certificates, draws, judges, lab, mistakes, projects, reports, runs
+from judges.api import aligning, canaries, cascades, certificates, draws, judges, lab, mistakes, projects, reports, runs
 
 P = "projects/<slug:slug>/"
 
@@ -15,6 +15,10 @@ urlpatterns = [
     path(P + "criteria/<slug:key>/requirement/", certificates.RequirementView.as_view()),
     path(P + "looks/", certificates.LooksView.as_view()),
     path(P + "certificates/", certificates.CertificatesView.as_view()),
+    path(P + "cascades/", cascades.CascadesView.as_view()),
+    path(P + "cascades/<int:look_id>/judge/", cascades.CascadeJudgeView.as_view()),
+    path(P + "judges/<int:judge_id>/cascade/", cascades.CascadeView.as_view()),
+    path(P + "judges/<int:judge_id>/cascade/left/", cascades.CascadeLeftView.as_view()),
     path(P + "gate/", certificates.GateView.as_view()),
     path(P + "apply/", certificates.ApplyView.as_view()),
     path(P + "judge-kinds/", judges.JudgeKindsView.as_view()),

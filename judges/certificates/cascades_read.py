@@ -15,7 +15,18 @@ from annotate.models.label import VerdictState
 from judges.certificates.decision_read import is_taken_back
 from judges.certificates.drift_read import Drift, Watched, drift_sentence, drift_watched
 from judges.core.locked_read import locked_samples
-from judges.models import WITHOUT_SCORES, Ask, AskState, CascadeLook, JudgeKind, JudgeVersion, Run, Score, ScoreStatus
+from judges.models import (
+    WITHOUT_SCORES,
+    Ask,
+    AskState,
+    CascadeLook,
+    JudgeKind,
+    JudgeVersion,
+    Run,
+    Score,
+    ScoreStatus,
+    VersionState,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,3 +141,15 @@ LEFT JOIN labelled ON labelled.sample_id = c.sample_id AND labelled.unit = c.uni
 WHERE c.version_id = %(version)s AND c.dimension = %(dimension)s AND c.repeat = 0
 GROUP BY s.id, s.external_id ORDER BY s.id
 """
+
+
+def judges_of(look: CascadeLook) -> list[JudgeVersion]:
+    """The versions in use that were made of what the look certified, by their judges' names."""
+    versions = JudgeVersion.objects.filter(
+        state=VersionState.KEPT,
+        judge__kind=JudgeKind.CASCADE,
+        judge__project=look.project_id,
+        config__criterion=look.criterion_key,
+        config__look=look.number,
+    )
+    return list(versions.select_related("judge__project").order_by("judge__name", "number"))

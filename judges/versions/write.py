@@ -346,6 +346,8 @@ def set_direction(*, judge: Judge, higher_is_better: Any, actor: User | None = N
         judge.refresh_from_db(fields=["higher_is_better"])
         if judge.higher_is_better == higher_is_better:
             return judge
+        if judge.kind == JudgeKind.CASCADE:
+            raise Conflict("cascade", _("A cascade scores 1 for a pass, so higher is better."))
         looks = Look.objects.filter(judge=judge).count()
         looks += CascadeLook.objects.filter(Q(cheap__judge=judge) | Q(dear__judge=judge)).count()
         if looks:
