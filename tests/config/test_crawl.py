@@ -39,7 +39,7 @@ from annotate.verdicts.queue_sql import STATES
 from config.celery import app as celery_app
 from judges.core.scores_read import rationales
 from judges.core.split import sides_of
-from judges.models import Alignment, AlignmentReport, Judge, JudgeVersion, Rule, Run, Trial
+from judges.models import Alignment, AlignmentReport, CascadeLook, Judge, JudgeVersion, Rule, Run, Trial
 from judges.reports.mistakes_kept import Series, find_mistakes
 from systems.models import Response
 from tests.annotate.factories import make_batch
@@ -166,6 +166,7 @@ def crawl_of(world: Hidden, name: str) -> Crawl:
         "run_id": list(Run.objects.values_list("pk", flat=True)),
         "trial_id": list(Trial.objects.values_list("pk", flat=True)),
         "alignment_id": list(Alignment.objects.values_list("pk", flat=True)),
+        "look_id": list(CascadeLook.objects.values_list("pk", flat=True)),
         "rule_id": list(Rule.objects.values_list("pk", flat=True)),
         "flag_id": list(Flag.objects.values_list("pk", flat=True)),
         "thread_id": list(Thread.objects.values_list("pk", flat=True)),

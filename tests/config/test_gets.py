@@ -30,7 +30,7 @@ from annotate.models import AuditSchedule, GoldAnswer, ImportJob, Invite, Projec
 from config.celery import app as celery_app
 from judges.core.split import sides_of
 from judges.kinds.lexical import KIND
-from judges.models import Alignment, Ask, Judge, JudgeVersion, Rule, Run, Trial
+from judges.models import Alignment, Ask, CascadeLook, Judge, JudgeVersion, Rule, Run, Trial
 from judges.reports.read import report_state
 from judges.reports.write import freeze_report
 from judges.versions.write import create_judge
@@ -128,7 +128,7 @@ def asked_of(route: Route, both: Both) -> Iterator[tuple[str | None, str]]:
 
 def urls_of(route: Route, both: Both) -> list[str]:
     models: dict[str, Any] = {
-        "run_id": Run, "trial_id": Trial, "alignment_id": Alignment, "rule_id": Rule,
+        "run_id": Run, "trial_id": Trial, "alignment_id": Alignment, "rule_id": Rule, "look_id": CascadeLook,
         "verdict_id": Verdict, "sample_id": Sample, "task_id": Task,
         "gold_id": GoldAnswer, "job_id": ImportJob, "invite_id": Invite, "judge_id": Judge,
         "schedule_id": AuditSchedule,

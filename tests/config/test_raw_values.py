@@ -107,7 +107,7 @@ def crawl_of(user: User) -> Crawl:
         "slug": ["demo"], "sample_id": some(Sample), "verdict_id": some(Verdict), "task_id": some(Task),
         "number": [1, 2], "key": ["support", "fact_in_answer"], "version": [1], "run_id": some(Run),
         "judge_id": list(Judge.objects.values_list("pk", flat=True)), "trial_id": [1], "alignment_id": [1],
-        "rule_id": [1], "flag_id": [1], "gold_id": [1],
+        "rule_id": [1], "look_id": [1], "flag_id": [1], "gold_id": [1],
         "thread_id": some(Thread),
         "job_id": list(ImportJob.objects.values_list("pk", flat=True)), "invite_id": [1], "username": ["ana"],
         "schedule_id": [1],

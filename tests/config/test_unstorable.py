@@ -73,6 +73,7 @@ def values(both: Both) -> dict[str, Any]:
         "run_id": 1,
         "trial_id": 1,
         "alignment_id": 1,
+        "look_id": 1,
         "rule_id": 1,
     }
     return {**more, **both.own}

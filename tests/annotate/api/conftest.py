@@ -8,6 +8,7 @@ import pytest
 from django.urls import get_resolver
 from django.utils import timezone
 
+from alignment.base.estimate import remark
 from annotate.batches.audits_write import create_schedule
 from annotate.members.write import create_invite
 from annotate.models import (
@@ -28,7 +29,7 @@ from annotate.models import (
 from annotate.projects.write import set_member
 from annotate.tasks.threads import ask
 from judges.endpoints.write import create_endpoint
-from judges.models import Alignment, Ask, Judge, JudgeVersion, Rule, Run, Score, Trial
+from judges.models import PROMISE, Alignment, Ask, CascadeLook, Judge, JudgeVersion, Rule, Run, Score, Trial
 from systems.experiments.figures import freeze_figures
 from systems.experiments.write import create_experiment
 from systems.models import (
@@ -143,6 +144,16 @@ def _fill(project: Any, first: User, second: User, *, criteria: list[str], numbe
     rule = Rule.objects.create(
         alignment=alignment, proposed="So.", text="So.", sources=[[sample.external_id, "answer"]], groups=1
     )
+    nothing = {"confidence": 0.99, "tried": 0, "reason": remark("no_cascade_decides"), "step": None}
+    looked = CascadeLook.objects.create(
+        project=project, criterion_key=criteria[-1], criterion=gold.criterion, cheap=version, dear=trial.version,
+        cheap_dimension=criteria[-1], dear_dimension=criteria[-1], number=number, level=0.97, promise=PROMISE,
+        fingerprint="f", samples={"dev": [], "test": [], "chances": {}},
+        result={
+            "judges": [], "drawn_by": [], "dev": 0, "units": 0, "groups": 0, "unsettled": 0, "family": [],
+            "certified": [{"agreement": share, **nothing} for share in (0.8, 0.85, 0.9, 0.95)],
+        },
+    )  # fmt: skip
     view = SavedView.objects.create(project=project, owner=inviting, name="View", conditions={"q": "a"})
     schedule = create_schedule(
         project=project, actor=inviting, today=timezone.localdate(), name="Audits", criteria=asked, annotators=[first],
@@ -173,6 +184,7 @@ def _fill(project: Any, first: User, second: User, *, criteria: list[str], numbe
         "judge_id": judge.pk,
         "trial_id": trial.pk,
         "alignment_id": alignment.pk,
+        "look_id": looked.pk,
         "rule_id": rule.pk,
         "run_id": run.pk,
         "name": endpoint.name,

@@ -180,6 +180,8 @@ VALID: dict[str, dict[str, Any]] = {
     "TaskSkipView": {"reason": "No."},
     "TrialsView": {"config": {}, "criterion": "grade"},
     "JudgeAlignmentsView": {"criterion": "grade"},
+    "CascadesView": {"criterion": "grade", "cheap": "a", "dear": "b"},
+    "CascadeJudgeView": {"agreement": 0.9, "name": "both"},
     "AlignmentEstimateView": {"criterion": "grade"},
     "AlignmentRuleView": {"state": "accepted"},
     "TaskFlagView": {"reason": "Cut off."},
@@ -204,8 +206,8 @@ def valid(route: Route, method: str) -> dict[str, Any] | None:
 
 OBJECTS = {
     "sample_id", "number", "verdict_id", "task_id", "gold_id", "job_id", "judge_id", "token_id", "flag_id", "invite_id",
-    "run_id", "name", "trial_id", "alignment_id", "rule_id", "thread_id", "schedule_id", "view_id", "image_name",
-    "qualification_id",
+    "run_id", "name", "trial_id", "alignment_id", "rule_id", "look_id", "thread_id", "schedule_id", "view_id",
+    "image_name", "qualification_id",
 }  # fmt: skip
 
 
@@ -222,6 +224,7 @@ def test_an_object_of_another_project_is_not_there(both: Both, route: Route) -> 
         "judge_id": 10**15,
         "trial_id": 10**15,
         "alignment_id": 10**15,
+        "look_id": 10**15,
         "rule_id": 10**15,
         "name": "nowhere",
         "invite_id": 10**15,

@@ -19,7 +19,20 @@ from annotate.projects.criteria import add_criteria
 from annotate.tasks.labelling import skip_task, submit_task
 from annotate.tasks.threads import ask as ask_reviewers
 from annotate.tasks.threads import write
-from judges.models import Alignment, Ask, GroupSide, Judge, JudgeVersion, Reply, Rule, Run, Score, Side, Trial
+from judges.models import (
+    Alignment,
+    Ask,
+    CascadeLook,
+    GroupSide,
+    Judge,
+    JudgeVersion,
+    Reply,
+    Rule,
+    Run,
+    Score,
+    Side,
+    Trial,
+)
 from tests.annotate.api.routes import API, PAGES, Route
 from tests.annotate.api.test_access import PUBLIC, ask
 from tests.annotate.factories import World, label_all, make_sample, make_world, say
@@ -145,6 +158,7 @@ def plausible(world: World) -> list[dict[str, Any]]:
         "judge_id": list(Judge.objects.values_list("pk", flat=True)),
         "trial_id": list(Trial.objects.values_list("pk", flat=True)),
         "alignment_id": list(Alignment.objects.values_list("pk", flat=True)),
+        "look_id": list(CascadeLook.objects.values_list("pk", flat=True)),
         "rule_id": list(Rule.objects.values_list("pk", flat=True)),
         "key": ["grade", "support", "measure"],
         "gold_id": list(GoldAnswer.objects.values_list("pk", flat=True)),

@@ -278,6 +278,11 @@ def test_replies_are_what_the_schema_says(both: Both, schema: dict[str, Any]) ->
     check(world.alice, "POST", alignments + "{alignment_id}/resume/", {})
     check(world.alice, "POST", alignments + "{alignment_id}/pause/")
     check(world.alice, "POST", alignments + "{alignment_id}/cancel/")
+    cascades = desk + "cascades/"
+    check(world.rita, "GET", cascades)
+    check(world.alice, "POST", cascades, {"criterion": "grade", "cheap": "nobody", "dear": "none"})
+    check(world.alice, "POST", cascades + "{look_id}/judge/", {"agreement": 0.9, "name": "both"})
+    check(world.ann, "GET", cascades)
     check(world.ann, "GET", desk + "work/")
     task = "/api/tasks/{task_id}/"
     key = {"Idempotency-Key": "5f0c1fb0-0d63-4f0a-9a55-2f1f0ad1e5f1"}

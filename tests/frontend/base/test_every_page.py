@@ -35,6 +35,7 @@ READ = {
         version-retrieval system-question system-version trend experiment experiment-questions
         experiment-download batches audits audits-one batch batch-tasks task-return batch-progress
         batch-claims reports report report-judge report-annotators report-look report-compare report-triage
+        report-cascades report-cascade-look report-cascade report-cascade-left
         report-labels report-planner report-outcomes report-status report-download judges judge judge-diff
         judge-mistakes judge-export canaries canary-check runs run run-progress proposals
     """,
@@ -57,7 +58,7 @@ WRITE = {
     STAFF: """
         guidelines-edit guidelines-preview dispute-guidelines accept dispute dispute-approve dispute-return
         view-change view-update view-delete view-save abstention retrieval-conflicts task-return reports
-        report report-look judge-mistakes proposals
+        report report-look report-cascade-look judge-mistakes proposals
     """,
     ADMIN: """
         flag-resolve settings project-manage project-archive project-delete project-restore adjudicate-names
@@ -69,7 +70,8 @@ WRITE = {
         qualification-add qualification-end qualification-try qualification-decide gold gold-remove
         criteria-add criterion-new criterion-edit criterion criterion-carry import import-job endpoint-new
         endpoint endpoint-try endpoint-delete report-certify report-triage report-labels report-planner
-        report-outcomes report-share report-unshare judge-new judge-new-from judge-edit lab lab-estimate
+        report-outcomes report-cascade report-cascade-left
+        report-share report-unshare judge-new judge-new-from judge-edit lab lab-estimate
         alignments alignments-estimate alignment-step alignment-rule
         lab-step judge-direction canaries canaries-estimate propose-claims propose-estimate judge-run
         judge-run-estimate judge-run-now judge-version-step run-step export export-settle members
@@ -92,7 +94,8 @@ VALUES: dict[str, Any] = {
 # They lead elsewhere, or the world has none of what they are about: a removal, a carried version, a file, proposals.
 NOTHING_THERE = """
     version-target-remove asking-step experiment-download audits-step batch-edit own-qualification criterion-carry
-    report-look report-download alignments alignment canaries canary-check propose-claims proposals run-step release
+    report-look report-cascade-look report-cascade-left
+    report-download alignments alignment canaries canary-check propose-claims proposals run-step release
 """
 OF_PROJECT = [route for route in PAGES if route.path.startswith("/p/")]
 OUTSIDE = {

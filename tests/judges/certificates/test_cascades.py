@@ -202,7 +202,7 @@ def test_what_neither_is_sure_of_is_left_to_people_and_is_no_failure(world: Worl
     )
     share = look.result["certified"][2]["step"]["shares"]["people"]
     assert len(left) / (COUNT + NEW) == pytest.approx(share, abs=0.08)
-    assert 0 < len(left)
+    assert len(left) > 0
     assert start_run(version=version, scope={"all": True}).planned == 0, "what is left to people is answered"
     found = left_by_cascade(version, reader=SYSTEM)
     assert set(found.rest) == left
