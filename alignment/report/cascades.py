@@ -32,6 +32,7 @@ from alignment.report.evidence import Chance
 from alignment.report.judged import Judged
 from alignment.report.lots import whole_or_by_lot
 from alignment.report.reference import DEV, TEST, Reference
+from alignment.report.units import ByUnit
 
 #: Of so many judges, those of the highest kappa, pairs are worked out: each further one brings two with every other.
 MOST_JUDGES = 6
@@ -103,12 +104,19 @@ def _cross_fitted(one: Comparison) -> tuple[Ints, Floats]:
 
 def _said(judged: Judged, threshold: float | None) -> tuple[Ints, Floats]:
     """Of every unit of the reference the judge's pass (1), fail (0) or none, and how sure it is of that: how far the
-    score is from the threshold. A label is as sure as any other."""
+    score is from the threshold, or a label's confidence. A judge that has no confidences is as sure of each label; of
+    one that has, a label without counts as none."""
     size = len(judged.reference.units)
     said, sure = np.full(size, NO_ANSWER, dtype=np.int64), np.full(size, np.nan)
     if judged.answers_labels:
-        places = judged.passing.places
-        said[places], sure[places] = judged.passing.column, 0.0
+        passing = judged.passing
+        if judged.said.confidence:
+            confidence = ByUnit.of(judged.reference.units, judged.said.confidence, np.float64)
+            passing = passing.only(confidence.known)
+            sure[passing.places] = confidence.values_at[passing.places]
+        else:
+            sure[passing.places] = 0.0
+        said[passing.places] = passing.column
     elif threshold is not None:
         places, scores = judged.scores.places, judged.scores.column
         said[places] = decide(scores, threshold, judged.said.higher_is_better)
@@ -140,10 +148,10 @@ def cascades_looked(cheap: Judged, dear: Judged, level: float) -> CascadesLooked
     best on all of dev, and the family of cascades is fixed there. As a look at one judge it rests on drawn units alone,
     each with its chance, and one sample stands for a group of which only a part was drawn.
 
-    row: {"reason": None, "confidence", "judges": [{"threshold", "coverage"} of the cheap one, of the dear one],
-    "drawn_by", "dev": how many units, "units", "groups", "unsettled": of test, "family": [[cheap, dear] in the order
-    tried], "certified": of each share {"agreement", "confidence", "tried", "reason", "step"}}; a step is None or
-    {"cheap", "dear" (from which sureness on each decides, None: nowhere), "disagreement", "of_settled", "shares":
+    row: {"reason": None, "confidence", "judges": [{"threshold", "coverage", "by_confidence"} of the cheap one, of the
+    dear one], "drawn_by", "dev": how many units, "units", "groups", "unsettled": of test, "family": [[cheap, dear] in
+    the order tried], "certified": of each share {"agreement", "confidence", "tried", "reason", "step"}}; a step is None
+    or {"cheap", "dear" (from which sureness on each decides, None: nowhere), "disagreement", "of_settled", "shares":
     {"cheap", "dear", "people"}}.
     """
     reference = cheap.reference
@@ -180,7 +188,12 @@ def cascades_looked(cheap: Judged, dear: Judged, level: float) -> CascadesLooked
         "reason": None,
         "confidence": level,
         "judges": [
-            {"threshold": threshold, "coverage": asked} for threshold, asked in zip(thresholds, coverage, strict=True)
+            {
+                "threshold": threshold,
+                "coverage": asked,
+                "by_confidence": threshold is None and bool(one.said.confidence),
+            }
+            for one, threshold, asked in zip((cheap, dear), thresholds, coverage, strict=True)
         ],
         "drawn_by": [source._asdict() for source in reference.evidence.drawn_by],
         "dev": len(known[DEV].units),

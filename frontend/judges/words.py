@@ -150,6 +150,8 @@ def _decides(member: Mapping[str, Any]) -> str:
     """Where one of the two judges of a cascade decides."""
     if member["sure"] is None:
         return _("decides nothing")
+    if member["by_confidence"]:
+        return _("decides from a confidence of %(confidence)s on") % {"confidence": number(member["sure"])}
     if member["threshold"] is None or not member["sure"]:
         return _("decides all that it answers")
     given = {"distance": number(member["sure"]), "threshold": number(member["threshold"])}

@@ -10,17 +10,17 @@ from typing import Any, cast
 
 from django.utils.translation import gettext as _
 
+from annotate.core.blindness import SYSTEM
 from annotate.core.errors import Invalid
 from annotate.core.scales import normalise
 from annotate.core.units import LISTED_KINDS, units_of, whole_unit
 from annotate.models import Criterion, Project, Sample
-from annotate.samples.read import of_samples
-from judges.core.scores_read import version_named
+from judges.core.scores_read import load_scores, version_named
 from judges.endpoints.calls import Answered, Model, StopRun
 from judges.kinds.base import Config, Item, Kind, OneByOne, Outcome, Scored, Size, Together
 from judges.kinds.fields import Fields
 from judges.kinds.registry import kind_named, runnable_kinds
-from judges.models import CascadeLook, JudgeKind, JudgeVersion, Score, ScoreStatus
+from judges.models import CascadeLook, Confidence, JudgeKind, JudgeVersion, ScoreStatus
 
 # As alignment.judging.triage.ROUNDING, which takes a second to load. A test holds the two against each other.
 ROUNDING = 1e-9
@@ -30,12 +30,14 @@ ASKED, HERE, STORED = "asked", "here", "stored"
 
 class CascadeKind(Kind):
     """Its configuration: {"criterion", "dimension", "unit", "look", "agreement", "per", "dear_share", "members"}. A
-    member, the cheap judge first: {"judge", "version", "dimension", "threshold", "higher_is_better", "sure", "comes"}.
+    member, the cheap judge first: {"judge", "version", "dimension", "threshold", "by_confidence", "higher_is_better",
+    "sure", "comes"}.
 
     Only `criterion`, `look` and `agreement` are given: all else is what that look at the test part certified for that
     share of agreement. threshold: None for a judge that answers with options. sure: from how far from its threshold on
-    it decides, None where it decides nothing. comes: `asked`, `here` or `stored`; dear_share: of the units of test,
-    those on which the dear judge was needed. per: "sample" where a member is asked about all units of a sample at once.
+    it decides, or, by_confidence, from which confidence on; None where it decides nothing. comes: `asked`, `here` or
+    `stored`; dear_share: of the units of test, those on which the dear judge was needed. per: "sample" where a member
+    is asked about all units of a sample at once.
     """
 
     key = JudgeKind.CASCADE.value
@@ -111,7 +113,9 @@ def _members(look: CascadeLook, step: Mapping[str, Any]) -> dict[str, Any]:
     for place, (name, one) in enumerate(zip(("cheap", "dear"), versions, strict=True)):
         comes = HERE if one.judge.kind in runnable else STORED
         if asking[place]:
-            comes = ASKED if one.endpoint_id == endpoint else STORED
+            # How often it says the same again is known after it was asked several times.
+            is_asked = one.endpoint_id == endpoint and one.config.get("confidence") != Confidence.REPEATS
+            comes = ASKED if is_asked else STORED
         if comes == ASKED and one.config.get("per") == "sample" and look.criterion.unit in LISTED_KINDS:
             per = "sample"
         members.append(
@@ -120,6 +124,7 @@ def _members(look: CascadeLook, step: Mapping[str, Any]) -> dict[str, Any]:
                 "version": one.label,
                 "dimension": getattr(look, f"{name}_dimension"),
                 "threshold": look.result["judges"][place]["threshold"],
+                "by_confidence": look.result["judges"][place]["by_confidence"],
                 "higher_is_better": one.judge.higher_is_better,
                 "sure": step[name],
                 "comes": comes,
@@ -183,14 +188,24 @@ class _Member:
         return [Item(sample, unit) for unit in own if unit in units or unit == whole_unit(sample)]
 
     def _stored(self, wanted: Mapping[Sample, Sequence[str]]) -> dict[tuple[int, str], Scored]:
-        scores = Score.objects.filter(version=self.version, dimension=self.part["dimension"], repeat=0)
-        columns = ("sample_id", "unit", "status", "number", "label")
-        return {
-            (sample, unit): Scored(unit, self.part["dimension"], ScoreStatus(status), number, label)
-            for sample, unit, status, number, label in of_samples(scores, [sample.pk for sample in wanted]).values_list(
-                *columns
-            )
+        dimension, keys = self.part["dimension"], {sample.external_id: sample.pk for sample in wanted}
+        said = load_scores(self.criterion, self.version, dimension, keys.values(), reader=SYSTEM)
+        found = {
+            **{at: Scored(at[1], dimension, ScoreStatus.ERROR, detail=why) for at, why in said.failed.items()},
+            **{at: Scored(at[1], dimension, number=number) for at, number in said.numbers.items()},
+            **{
+                at: Scored(at[1], dimension, label=label, confidence=said.confidence.get(at))
+                for at, label in said.labels.items()
+            },
         }
+        # Of samples too many to be named these are all.
+        return {(keys[name], unit): one for (name, unit), one in found.items() if name in keys}
+
+    def _is_sure(self, said: Scored) -> bool:
+        """Of a label; where its confidence counts, and is not known, it decides nothing."""
+        if not self.part["by_confidence"]:
+            return True
+        return said.confidence is not None and said.confidence >= self.part["sure"] * (1 - ROUNDING)
 
     def _read(self, said: Scored) -> Answer:
         threshold, sure = self.part["threshold"], self.part["sure"]
@@ -203,7 +218,7 @@ class _Member:
                 passes = None
             if said.label is None or passes is None:
                 return Answer(failed=Scored(said.unit, said.dimension, ScoreStatus.ERROR, detail="It is no option."))
-            return Answer(passes, decides=True, text=f"{self.title}: {said.label}")
+            return Answer(passes, decides=self._is_sure(said), text=f"{self.title}: {said.label}")
         if said.number is None:
             return Answer(failed=Scored(said.unit, said.dimension, ScoreStatus.ERROR, detail="It is no number."))
         passes = said.number >= threshold if self.part["higher_is_better"] else said.number <= threshold

@@ -244,6 +244,9 @@ def fingerprint_of(evidence: alignment.report.Evidence, parameters: dict[str, An
             add([*judge.name, judge.higher_is_better, *([judge.closed] if judge.closed else [])])
             for values in (judge.numbers, judge.labels, judge.failed, judge.again):
                 add_units(values)
+            if judge.confidence:
+                add("confidence")
+                add_units(judge.confidence)
     return digest.hexdigest()
 
 

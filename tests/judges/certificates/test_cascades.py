@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import random
 import re
 from typing import Any
@@ -154,6 +155,7 @@ def test_as_one_judge_it_asks_the_dear_one_only_where_it_is_needed(world: World,
     assert [member["comes"] for member in version.config["members"]] == [kind.STORED, kind.ASKED]
     assert version.endpoint is not None
     openai_server.forget()
+    openai_server.answers(reply)
     new = [f"s{number:03}" for number in range(COUNT, COUNT + NEW)]
     estimate = estimate_run(version=version, scope={"samples": new})
     run = worked(start_run(version=version, scope={"samples": new}))
@@ -213,6 +215,42 @@ def test_what_neither_is_sure_of_is_left_to_people_and_is_no_failure(world: Worl
     assert set(shown.rest) == left - set(look.samples["test"])
     assert cost_of(look.cheap).unit is None, "nobody knows what imported scores cost"
     assert cost_of(version).unit == 0
+
+
+def test_a_judge_of_labels_decides_by_its_confidence(world: World, openai_server: OpenAIServer) -> None:
+    """Both are asked at one endpoint, in one run; the small one is wrong where it is not sure."""
+
+    def answer(request: Request) -> Any:
+        if request.json["model"] != "small":
+            return reply(request)
+        number, said = re.findall(r"Claim s(\d+) is (true|false)", request.prompt)[-1]
+        chance = 0.55 + int(number) % 9 / 20
+        is_true = (said == "true") == (chance > 0.7 or int(number) % 2 == 0)
+        tokens = ['{"reason": "so", "value": "', word(is_true), '"}']
+        logs = [0.0, math.log(chance), 0.0]
+        return chat("".join(tokens), logprobs=list(zip(tokens, logs, strict=True)))
+
+    openai_server.answers(answer)
+    dear_judge(world)
+    small = llm_judge(world, "small", model="small", confidence="logprobs")
+    named = {"samples": [f"s{number:03}" for number in range(COUNT)]}
+    assert worked(start_run(version=small, scope=named)).state == "done"
+    look = look_at_cascade(criterion=the_criterion(world), cheap="small", dear="dear")
+    assert [one["by_confidence"] for one in look.result["judges"]] == [True, False]
+    cut = look.result["certified"][1]["step"]["cheap"]
+    assert 0.55 < cut <= 0.95
+    version = current_version(use_cascade(look=look, agreement=0.85, name="both"))
+    assert version is not None
+    assert [member["comes"] for member in version.config["members"]] == [kind.ASKED, kind.ASKED]
+    openai_server.forget()
+    openai_server.answers(answer)
+    new = [f"s{number:03}" for number in range(COUNT, COUNT + NEW)]
+    assert worked(start_run(version=version, scope={"samples": new})).state == "done"
+    asked: dict[str, set[str]] = {"small": set(), "m": set()}
+    for request in openai_server.requests:
+        asked[request.json["model"]].add(re.findall(r"Claim (s\d+)", request.prompt)[-1])
+    assert asked["small"] == set(new)
+    assert asked["m"] == {name for name in new if 0.55 + int(name[1:]) % 9 / 20 < cut - 1e-6}
 
 
 def test_a_cascade_is_only_what_a_look_certified(world: World) -> None:
