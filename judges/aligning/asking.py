@@ -1,4 +1,5 @@
-"""What the runs of an alignment ask: the judge as it is, then a model about its errors, then the candidates.
+"""What the runs of an alignment ask: the judge as it is, then a model about its errors, then the candidates. A search
+for another prompt is one ask of many requests, since each depends on the replies before it.
 
 No score comes of it: an answer of a candidate is kept with its ask, and is read by judges.aligning.outcome alone.
 """
@@ -8,6 +9,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
+from dataclasses import asdict
 from threading import Lock
 from typing import Any
 
@@ -20,8 +22,9 @@ from annotate.samples.read import samples_named
 from annotate.verdicts.ratings_read import UnitKey
 from judges.aligning.candidates import WHOLE, with_fixed
 from judges.aligning.distil import Correction, Found, read_rule, read_united, rule_request, unite_request
-from judges.aligning.people import Levels, for_value, reasons_on_dev
+from judges.aligning.people import Levels, Unit, for_value, kept_units, reasons_on_dev
 from judges.aligning.quotes import Quotes
+from judges.aligning.search import GROWTH_TOKENS, MINIBATCH, searched
 from judges.core.split import drawn
 from judges.endpoints.calls import CallFailed, Model
 from judges.kinds.base import Config, Item, NoScore, OneByOne, Outcome, Scored, Size
@@ -35,7 +38,8 @@ INNER, SAME_LABELS = 0, 1
 MOST_CORRECTIONS = 200
 # About what the quoted task and the words about rules take.
 RULE_TOKENS = 400
-_OF_RULES = (AlignmentStep.RULES, AlignmentStep.UNITE)
+# What comes of these is not a judge's answer.
+_BEFORE_CANDIDATES = (AlignmentStep.RULES, AlignmentStep.UNITE, AlignmentStep.SEARCH)
 
 
 def repeat_of(candidate: int, which: int) -> int:
@@ -63,6 +67,11 @@ class Aligning(Scoring):
             name, unit, *_rest = self._alignment.units[0]
             parts = [part for part, found in self._rules_by_part().items() if found]
             return [(sample.pk, unit, part + 1) for sample in samples if sample.external_id == name for part in parts]
+        if self._step == AlignmentStep.SEARCH:
+            # The same: of what an ask is has no part in what it asks.
+            name, unit, *_rest = self._alignment.units[0]
+            parts = parts_of(self._alignment)
+            return [(sample.pk, unit, part + 1) for sample in samples if sample.external_id == name for part in parts]
         numbers = [repeat_of(0, INNER)]
         if self._step == AlignmentStep.CANDIDATES:
             others = range(1, len(self._alignment.candidates))
@@ -85,7 +94,9 @@ class Aligning(Scoring):
 
     def size(self, sample: Sample) -> Size:
         size = super().size(sample)
-        if self._step in _OF_RULES:
+        if self._step == AlignmentStep.SEARCH:
+            return size_of_search(self._alignment.search, size)
+        if self._step in _BEFORE_CANDIDATES:
             return Size(requests=1, tokens_in=size.tokens_in + RULE_TOKENS, tokens_out=RULE_TOKENS // 4)
         return size
 
@@ -94,18 +105,21 @@ class Aligning(Scoring):
             return nullcontext(_Distilling(self._alignment))
         if self._step == AlignmentStep.UNITE:
             return nullcontext(_Uniting(self._config, self._rules_by_part()))
+        if self._step == AlignmentStep.SEARCH:
+            return nullcontext(_Searching(self._alignment))
         return nullcontext(_Judges(self._alignment, self._fold_of))
 
     def _rules_by_part(self) -> dict[int, list[Found]]:
         return by_part(self._alignment, [Found(*one) for one in self._run.terms["rules"]])
 
     def wanted(self, unit: str, sample: Sample) -> list[tuple[str, str]]:
-        return [] if self._step in _OF_RULES else super().wanted(unit, sample)
+        return [] if self._step in _BEFORE_CANDIDATES else super().wanted(unit, sample)
 
     def outcome(self, scores: Sequence[Scored], found: Any) -> Any:
-        """Of a correction {"rule"}, of a part {"rules": [{"text", "sources"}]}; of a judge's answers [{"unit",
-        "status", "value", "reason"}], value None unless it is ok."""
-        if self._step in _OF_RULES:
+        """Of a correction {"rule"}, of a part {"rules": [{"text", "sources"}]}, of a search {"prompt", "asked",
+        "proposed", "refused"} (`Searched`); of a judge's answers [{"unit", "status", "value", "reason"}], value None
+        unless it is ok."""
+        if self._step in _BEFORE_CANDIDATES:
             return found
         return [
             {
@@ -173,6 +187,44 @@ class _Uniting:
         return Outcome([], [reply], found={"rules": rules})
 
 
+class _Searching:
+    """A judge and its model, for a better prompt in each part."""
+
+    def __init__(self, of: Alignment) -> None:
+        self._alignment = of
+        self._units: list[Unit] = kept_units(of)
+        self._said = answers_of(of)[repeat_of(0, INNER)]
+
+    def ask(self, item: Item, model: Model) -> Outcome:
+        of, part = self._alignment, item.repeat - 1
+        base = of.base.config["prompt"]
+
+        def quotes(prompt: str) -> bool:
+            return bool(quoting_rules(of.base.judge.project, [prompt], besides=base))
+
+        found = searched(
+            of.base.config,
+            [unit for unit in self._units if part == WHOLE or unit.fold != part],
+            self._said,
+            model,
+            asks=of.search,
+            seed=of.seed,
+            level_of=Levels(of.criterion).of,
+            quotes=quotes,
+        )
+        return Outcome([], found=asdict(found))
+
+
+def size_of_search(asks: int, each: Size) -> Size:
+    """At most. each: of one of the judge's answers."""
+    proposals = asks // MINIBATCH
+    return Size(
+        requests=asks,
+        tokens_in=asks * (each.tokens_in + GROWTH_TOKENS) + proposals * MINIBATCH * (each.tokens_in + RULE_TOKENS),
+        tokens_out=asks * each.tokens_out + proposals * (each.tokens_in + GROWTH_TOKENS),
+    )
+
+
 def config_of(of: Alignment, place: int, part: int, *, rules: Sequence[str] | None = None) -> dict[str, Any]:
     """The configuration of a candidate in a part, as it was fixed when the candidates were made. rules: in place of the
     part's."""
@@ -237,8 +289,11 @@ def usable_rules(of: Alignment) -> list[Found]:
 def by_part(of: Alignment, rules: Sequence[Found]) -> dict[int, list[Found]]:
     """Of each part the rules that come from outside its fold."""
     fold_of = {group: fold for _name, _unit, group, fold, *_rest in of.units}
-    parts = (WHOLE, *sorted(set(fold_of.values())))
-    return {part: [one for one in rules if part == WHOLE or fold_of[one.group] != part] for part in parts}
+    return {part: [one for one in rules if part == WHOLE or fold_of[one.group] != part] for part in parts_of(of)}
+
+
+def parts_of(of: Alignment) -> list[int]:
+    return [WHOLE, *sorted({fold for _name, _unit, _group, fold, *_rest in of.units})]
 
 
 def united_rules(of: Alignment) -> dict[int, list[dict[str, Any]]]:
@@ -247,6 +302,12 @@ def united_rules(of: Alignment) -> dict[int, list[dict[str, Any]]]:
     found = {number - 1: outcome["rules"] for number, outcome in rows if outcome}
     quoting = quoting_rules(of.base.judge.project, {one["text"] for rules in found.values() for one in rules})
     return {part: [one for one in rules if one["text"] not in quoting] for part, rules in found.items()}
+
+
+def searches_of(of: Alignment) -> dict[int, dict[str, Any]]:
+    """Of each part what its search came to (`Aligning.outcome`); none where it failed."""
+    rows = _outcomes(of, AlignmentStep.SEARCH).values_list("repeat", "outcome")
+    return {number - 1: outcome for number, outcome in rows if outcome}
 
 
 def _outcomes(of: Alignment, step: AlignmentStep) -> QuerySet[Ask]:
@@ -258,9 +319,9 @@ _TEXTS = ("question", "answer", "answer_b", "reference")
 _LISTS = ("contexts", "claims", "key_facts", "entities")
 
 
-def quoting_rules(project: Project, rules: Collection[str]) -> set[str]:
-    """Those of the rules that quote any sample of the project."""
-    quotes, found = Quotes(rules), set[str]()
+def quoting_rules(project: Project, rules: Collection[str], besides: str = "") -> set[str]:
+    """Those of the rules that quote any sample of the project. besides: a text of which they may hold everything."""
+    quotes, found = Quotes(rules, besides), set[str]()
     samples = Sample.objects.filter(project=project).only(*_TEXTS, *_LISTS)
     for sample in samples.iterator(chunk_size=500) if rules else ():
         listed = [one for name in _LISTS for one in getattr(sample, name)]

@@ -26,12 +26,13 @@ Ways = Literal["", "diverse", "hard", "nearest"]
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """guideline: the criterion's question, help and options stand in the prompt; rules: those distilled; examples: how
-    they are chosen, "" for none."""
+    """guideline: the criterion's question, help and options stand in the prompt; rules: those distilled; instruction:
+    the prompt that a search found; examples: how they are chosen, "" for none."""
 
     name: str
     guideline: bool = False
     rules: bool = False
+    instruction: bool = False
     examples: Ways = ""
 
 
@@ -41,6 +42,8 @@ CANDIDATES = (
     Candidate("guideline", guideline=True),
     Candidate("rules", rules=True),
     Candidate("guideline_rules", guideline=True, rules=True),
+    Candidate("instruction", instruction=True),
+    Candidate("instruction_rules", instruction=True, rules=True),
     Candidate("diverse", examples="diverse"),
     Candidate("hard", examples="hard"),
     Candidate("nearest", examples="nearest"),
@@ -52,10 +55,18 @@ CANDIDATES = (
 )
 
 
-def candidates_for(config: Config, criterion_text: str, *, has_rules: bool) -> list[Candidate]:
-    """Those that differ from each other. has_rules: whether any rule was found."""
+def candidates_for(
+    config: Config, criterion_text: str, *, has_rules: bool, has_instruction: bool = False
+) -> list[Candidate]:
+    """Those that differ from each other. has_rules, has_instruction: whether any rule, or a better prompt, was found."""
     has_guideline = {CRITERION, OPTIONS} <= set(names_between(config["prompt"])) or not criterion_text
-    return [one for one in CANDIDATES if not (one.guideline and has_guideline) and not (one.rules and not has_rules)]
+    return [
+        one
+        for one in CANDIDATES
+        if not (one.guideline and has_guideline)
+        and (has_rules or not one.rules)
+        and (has_instruction or not one.instruction)
+    ]
 
 
 class Parts:
@@ -68,22 +79,26 @@ class Parts:
         units: Sequence[Unit],
         wrong: Collection[tuple[str, str]],
         rules: Mapping[int, Sequence[str]],
+        instructions: Mapping[int, str],
     ) -> None:
-        """wrong: the units that the judge gets wrong. rules: of each part."""
+        """wrong: the units that the judge gets wrong. rules, instructions: of each part; "" or none where the search of
+        a part found none: there the candidate has the prompt that the judge has."""
         self._criterion_text = criterion_text
         self._pool = Pool(config, units)
         self._wrong = wrong
         self._rules = rules
+        self._instructions = instructions
         self._examples: dict[tuple[int, Ways], list[dict[str, Any]]] = {}
 
     def fixed(self, candidate: Candidate, part: int) -> dict[str, Any]:
         """What the candidate adds in the part, as an alignment keeps it: {"guideline": the criterion's text, "rules":
-        texts, "examples": [sample's own id, unit, value, reason] of each, "nearest": how many of them are shown with
-        each unit, 0 for all}."""
+        texts, "instruction": a prompt, "examples": [sample's own id, unit, value, reason] of each, "nearest": how many
+        of them are shown with each unit, 0 for all}."""
         examples = self._examples_of(part, candidate.examples) if candidate.examples else []
         return {
             "guideline": self._criterion_text if candidate.guideline else "",
             "rules": list(self._rules.get(part, ())) if candidate.rules else [],
+            "instruction": self._instructions.get(part, "") if candidate.instruction else "",
             "examples": [[one["sample"], one["unit"], one["value"], one.get("reason", "")] for one in examples],
             "nearest": min(NEAREST, len(examples)) if candidate.examples == "nearest" else 0,
         }
@@ -101,6 +116,9 @@ def with_fixed(base: Config, made: Mapping[str, Any], samples: Mapping[str, Samp
     """The configuration that it starts from with what `Parts.fixed` says. samples: of its examples, by their own ids;
     those of which a text is gone are left out."""
     config, shown = dict(base), sample_names(base["prompt"])
+    # Alignments from before there was a search have none.
+    if made.get("instruction"):
+        config["prompt"] = made["instruction"]
     if made["guideline"]:
         config = with_guideline(config, made["guideline"])
     if made["rules"]:

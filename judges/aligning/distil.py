@@ -48,41 +48,50 @@ class Correction:
 
 def rule_request(config: Config, sample: Sample, correction: Correction) -> ChatRequest | None:
     """config: the judge's. None: the sample has changed since, and has no such text any more."""
+    case = case_of(config, sample, correction)
+    if case is None:
+        return None
+    shown = {"task": task_of(config), **case}
+    code = code_for(texts_in(shown.values()))
+    parts = [
+        _TASK,
+        *(fenced(name, value, code) for name, value in shown.items()),
+        END.format(code=code),
+        f"The task once more:\n{_TASK}",
+        _FORM,
+    ]
+    return request_of(config, parts, _SCHEMA)
+
+
+def case_of(config: Config, sample: Sample, correction: Correction) -> dict[str, Shown] | None:
+    """What both said of the unit, the material that the judge saw, and people's reasons, by the names of their marks.
+    None: the sample has changed since, and has no such text any more."""
     kind, _index = parse_unit(correction.unit)
     names = [example_name(name, kind) for name in sample_names(config["prompt"])]
     values: dict[str, Shown] = {name: value_of(name, sample, correction.unit) for name in names}
     if any(value is None for value in values.values()):
         return None
-    said: dict[str, Shown] = {"task": _task_of(config), "judge-value": correction.judge}
+    said: dict[str, Shown] = {"judge-value": correction.judge}
     if correction.judge_reason:
         said["judge-reason"] = correction.judge_reason
     said["people-value"] = correction.people
     reasons = [reason for reason in correction.reasons if reason.strip()]
-    code = code_for(texts_in([*said.values(), *values.values(), reasons]))
-    parts = [
-        _TASK,
-        *(fenced(name, value, code) for name, value in (said | values).items()),
-        *(fenced(f"reason-{number}", reason, code) for number, reason in enumerate(reasons, start=1)),
-        END.format(code=code),
-        f"The task once more:\n{_TASK}",
-        _FORM,
-    ]
-    return _request(config, parts, _SCHEMA)
+    return said | values | {f"reason-{number}": reason for number, reason in enumerate(reasons, start=1)}
 
 
-def _request(config: Config, parts: Sequence[str], schema: dict[str, Any]) -> ChatRequest:
-    """With the judge's own model and sampling."""
+def request_of(config: Config, parts: Sequence[str], schema: dict[str, Any], tokens: int = 0) -> ChatRequest:
+    """With the judge's own model and sampling. tokens: about how long a reply may have to be."""
     return ChatRequest(
         model=config["model"],
         messages=[{"role": "system", "content": SYSTEM}, {"role": "user", "content": "\n\n".join(parts)}],
         temperature=config["temperature"],
-        max_tokens=max(_LEAST_TOKENS, config["max_tokens"]),
+        max_tokens=max(_LEAST_TOKENS, config["max_tokens"], tokens),
         seed=config["seed"],
         schema=schema if config["structured"] else None,
     )
 
 
-def _task_of(config: Config) -> str:
+def task_of(config: Config) -> str:
     """What the judge is told to do, without what its variables show of samples."""
     options = "\n".join(str(option["value"]) + ": " + option["help"] for option in config["options"] if option["help"])
     rules = "\n".join(config.get("rules", ()))
@@ -152,7 +161,7 @@ _UNITED_SCHEMA = object_schema(
 def unite_request(config: Config, found: Sequence[Found]) -> ChatRequest:
     """To unite these, numbered from 1."""
     rules = "\n".join(f"{number}. {one.text}" for number, one in enumerate(found, start=1))
-    task = _task_of(config)
+    task = task_of(config)
     code = code_for([task, rules])
     parts = [
         _UNITE,
@@ -162,7 +171,7 @@ def unite_request(config: Config, found: Sequence[Found]) -> ChatRequest:
         f"The task once more:\n{_UNITE}",
         _UNITED_FORM,
     ]
-    return _request(config, parts, _UNITED_SCHEMA)
+    return request_of(config, parts, _UNITED_SCHEMA)
 
 
 def read_united(reply: Answered, found: Sequence[Found]) -> list[United]:

@@ -21,9 +21,12 @@ _APART = re.compile(r"(?<=[\u2e80-\uffff]) (?=[\u2e80-\uffff])")
 
 
 class Quotes:
-    """Of these rules those that quote a text."""
+    """Of these rules those that quote a text. besides: a text of which they may hold everything."""
 
-    def __init__(self, rules: Iterable[str]) -> None:
+    def __init__(self, rules: Iterable[str], besides: str = "") -> None:
+        known = _words(besides)
+        self._besides = "".join(known)
+        may_hold = _pieces(known)
         self._pieces: dict[str, set[str]] = {}
         self._firsts: set[str] = set()
         self._whole: list[tuple[str, str]] = []
@@ -31,7 +34,7 @@ class Quotes:
             words = _words(rule)
             self._whole.append(("".join(words), rule))
             self._firsts.update(words[: max(0, len(words) - WORDS + 1)])
-            for piece in (*_rows(words), *(piece for word in words for piece in _within(word))):
+            for piece in _pieces(words) - may_hold:
                 self._pieces.setdefault(piece, set()).add(rule)
 
     def of(self, text: str) -> set[str]:
@@ -40,8 +43,13 @@ class Quotes:
             found |= self._pieces.get(piece, set())
         if len(words) < WORDS and (len(words) >= _SHORT_WORDS or _is_short_sentence(words)):
             whole = "".join(words)
-            found |= {rule for squeezed, rule in self._whole if whole in squeezed}
+            if whole not in self._besides:
+                found |= {rule for squeezed, rule in self._whole if whole in squeezed}
         return found
+
+
+def _pieces(words: list[str]) -> set[str]:
+    return {*_rows(words), *(piece for word in words for piece in _within(word))}
 
 
 def _is_short_sentence(words: list[str]) -> bool:

@@ -21,6 +21,9 @@ from judges.aligning.asking import (
     RULE_TOKENS,
     config_of,
     corrections,
+    parts_of,
+    searches_of,
+    size_of_search,
     united_rules,
     usable_rules,
     wrong_units,
@@ -30,6 +33,7 @@ from judges.aligning.distil import LONGEST_RULE
 from judges.aligning.outcome import outcome_of
 from judges.aligning.people import Unit, kept_units, units_on_dev
 from judges.aligning.read import spent
+from judges.aligning.search import FEWEST_ASKS, GROWTH_TOKENS, MOST_ASKS
 from judges.kinds.base import Size
 from judges.kinds.llm.config import criterion_text
 from judges.kinds.llm.examples import example_samples
@@ -74,18 +78,21 @@ def start_alignment(
     criterion: Criterion,
     samples: int = MOST_SAMPLES,
     seed: int | None = None,
+    search: int = 0,
     budget: Decimal | None = None,
     actor: User | None = None,
     key: RequestKey | None = None,
 ) -> Alignment:
     """Begins with asking the version about the units of dev that people settled. Nothing that comes of it changes a
-    judge. budget: of all its steps together.
+    judge. search: how many requests the search for another prompt may make, of each fold and of all; 0: there is none.
+    budget: of all its steps together.
 
     Raises Invalid for a judge that is not asked in options by a prompt, and for a criterion that it does not answer;
     Conflict when dev has too little.
     """
     seed = new_seed() if seed is None else seed
     check_seed(seed)
+    _check_search(search)
     with transaction.atomic():
         if key is not None and (run := run_started_by(key, actor)) is not None:
             return run.alignments.get()
@@ -97,6 +104,7 @@ def start_alignment(
             criterion=criterion,
             dimension=dimension,
             seed=seed,
+            search=search,
             units=[[*unit.key, unit.group, unit.fold, unit.value, unit.level] for unit in units],
             budget=budget,
             created_by=actor,
@@ -104,19 +112,20 @@ def start_alignment(
         judge = version.judge
         note(
             actor=actor, action="alignment.started", subject=judge.name, project=judge.project,
-            version=version.label, criterion=criterion.key, units=len(units), seed=seed,
+            version=version.label, criterion=criterion.key, units=len(units), seed=seed, search=search,
         )  # fmt: skip
         _begin(of, AlignmentStep.START, actor, key)
     return of
 
 
 def estimate_alignment(
-    *, version: JudgeVersion, criterion: Criterion, samples: int = MOST_SAMPLES, seed: int = 0
+    *, version: JudgeVersion, criterion: Criterion, samples: int = MOST_SAMPLES, seed: int = 0, search: int = 0
 ) -> RunEstimate:
     """At most what it takes, with every step: the judge wrong in as many units as a model is asked about, each
-    candidate asked with what was made without the unit's fold, and with what was made of all. Nothing is stored.
-    Refused as `start_alignment`."""
+    candidate asked with what was made without the unit's fold, and with what was made of all, each search at its end.
+    Nothing is stored. Refused as `start_alignment`."""
     check_seed(seed)
+    _check_search(search)
     with transaction.atomic():
         units = _units(version, criterion, samples, seed)
         transaction.set_rollback(True)
@@ -124,18 +133,35 @@ def estimate_alignment(
     sizes = [kind.size(version.config, unit.sample) for unit in units]
     each_in, each_out = (sum(getattr(size, name) for size in sizes) for name in ("tokens_in", "tokens_out"))
     text = criterion_text(criterion)
-    candidates = candidates_for(version.config, text, has_rules=True)[1:]
+    candidates = candidates_for(version.config, text, has_rules=True, has_instruction=bool(search))[1:]
     corrections, parts = min(MOST_CORRECTIONS, len(units)), len({unit.fold for unit in units}) + 1
     texts = sum(tokens_of(unit_text(unit.sample, unit.unit)) for unit in units) // len(units)
-    # Beside the unit itself: rules, and examples of about the unit's length.
-    more = sum(RULE_TOKENS * one.rules + FIXED * texts * bool(one.examples) for one in candidates) * len(units)
-    asks = len(units) + corrections + parts + 2 * len(candidates) * len(units)
-    size = Size(
-        requests=asks,
-        tokens_in=each_in * (1 + 2 * len(candidates)) + 2 * more + (corrections + parts * corrections) * RULE_TOKENS,
-        tokens_out=each_out * (1 + 2 * len(candidates)) + (corrections + parts) * RULE_TOKENS,
+    # Beside the unit itself: rules, a longer prompt, and examples of about the unit's length.
+    more = len(units) * sum(
+        RULE_TOKENS * one.rules + GROWTH_TOKENS * one.instruction + FIXED * texts * bool(one.examples)
+        for one in candidates
     )
+    asks = len(units) + corrections + parts + 2 * len(candidates) * len(units)
+    each = Size(tokens_in=-(-each_in // len(units)), tokens_out=-(-each_out // len(units)))
+    searches = size_of_search(search, each)
+    size = Size(
+        requests=asks + parts * searches.requests,
+        tokens_in=each_in * (1 + 2 * len(candidates))
+        + 2 * more
+        + (corrections + parts * corrections) * RULE_TOKENS
+        + parts * searches.tokens_in,
+        tokens_out=each_out * (1 + 2 * len(candidates))
+        + (corrections + parts) * RULE_TOKENS
+        + parts * searches.tokens_out,
+    )
+    asks = size.requests
     return priced(version, asks, size, samples=len({unit.sample.pk for unit in units}), is_estimated=True)
+
+
+def _check_search(search: int) -> None:
+    if search and not FEWEST_ASKS <= search <= MOST_ASKS:
+        said = _("search: must be 0, or a whole number from %(least)d to %(most)d.")
+        raise Invalid("bad_search", said % {"least": FEWEST_ASKS, "most": MOST_ASKS}, field="search")
 
 
 def _units(version: JudgeVersion, criterion: Criterion, samples: int, seed: int) -> list[Unit]:
@@ -195,6 +221,8 @@ def advance(pk: int) -> None:
             _begin(of, AlignmentStep.RULES, of.created_by)
         elif of.step == AlignmentStep.RULES and (rules := usable_rules(of)):
             _begin(of, AlignmentStep.UNITE, of.created_by, rules=[astuple(one) for one in rules])
+        elif of.search and of.step not in (AlignmentStep.SEARCH, AlignmentStep.CANDIDATES) and wrong_units(of):
+            _begin(of, AlignmentStep.SEARCH, of.created_by)
         elif of.step != AlignmentStep.CANDIDATES:
             _fix_candidates(of)
             _begin(of, AlignmentStep.CANDIDATES, of.created_by)
@@ -208,15 +236,18 @@ def _fix_candidates(of: Alignment) -> None:
     """From what came of the steps before; rules are proposed to people now."""
     united = united_rules(of)
     rules = {part: [one["text"] for one in found] for part, found in united.items()}
+    instructions = {part: found["prompt"] for part, found in searches_of(of).items()}
     text = criterion_text(of.criterion)
-    parts = Parts(of.base.config, text, kept_units(of), wrong_units(of).keys(), rules)
-    folds = sorted({fold for _name, _unit, _group, fold, *_rest in of.units})
+    parts = Parts(of.base.config, text, kept_units(of), wrong_units(of).keys(), rules, instructions)
+    candidates = candidates_for(
+        of.base.config, text, has_rules=bool(rules.get(WHOLE)), has_instruction=bool(instructions.get(WHOLE))
+    )
     of.candidates = [
         {
             "name": candidate.name,
-            "parts": {str(part): parts.fixed(candidate, part) for part in (WHOLE, *folds)} if place else {},
+            "parts": {str(part): parts.fixed(candidate, part) for part in parts_of(of)} if place else {},
         }
-        for place, candidate in enumerate(candidates_for(of.base.config, text, has_rules=bool(rules.get(WHOLE))))
+        for place, candidate in enumerate(candidates)
     ]
     group_of = {(name, unit): group for name, unit, group, *_rest in of.units}
     Rule.objects.bulk_create(
@@ -295,6 +326,8 @@ def try_candidate(
         config=config,
         criterion=of.criterion,
         endpoint=None if of.base.endpoint is None else of.base.endpoint.name,
+        alignment=of,
+        candidate=names[place],
         samples=samples,
         budget=budget,
         actor=actor,

@@ -15,7 +15,7 @@ from annotate.core.trail import note
 from annotate.models import Criterion, Project, User
 from judges.core.scores_read import current_version
 from judges.lab.read import dimension_of, is_under_way
-from judges.models import Judge, JudgeVersion, RunPurpose, RunState, Trial, VersionState
+from judges.models import Alignment, Judge, JudgeVersion, RunPurpose, RunState, Trial, VersionState
 from judges.reports.evidence import settled_on_dev
 from judges.runs.laying import check_sample_count, draw_samples
 from judges.runs.write import RequestKey, RunEstimate, cancel_run, estimate_run, run_started_by, start_run
@@ -35,6 +35,8 @@ def start_trial(
     samples: int = DEFAULT_SAMPLES,
     seed: int | None = None,
     budget: Decimal | None = None,
+    alignment: Alignment | None = None,
+    candidate: str = "",
     actor: User | None = None,
     key: RequestKey | None = None,
 ) -> Trial:
@@ -42,7 +44,7 @@ def start_trial(
     people settled something on the criterion, drawn by the seed; the version in use too, where it lacks scores there.
 
     Both get the same samples; none that either has among its examples. Fewer than asked for, when dev has no more.
-    budget: of each of the two runs. key: of a request that may come twice; then the trial that it started is returned.
+    budget: of each of the two runs. alignment, candidate: where the configuration comes from. key: of a request that may come twice; then the trial that it started is returned.
 
     Raises Invalid for a configuration that can't be taken and for one that answers another question than the version in
     use, and Conflict when nothing is changed, when no version is in use, and when dev has no such sample.
@@ -52,6 +54,7 @@ def start_trial(
         if key is not None and (run := run_started_by(key, actor)) is not None:
             return run.trials.get()
         trial = _planned(judge, config, endpoint, criterion, samples, seed, actor)
+        trial.alignment, trial.candidate = alignment, candidate
         given: dict[str, Any] = {
             "scope": {"samples": trial.samples},
             "budget": budget,

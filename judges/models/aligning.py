@@ -13,10 +13,11 @@ from judges.models.run import Run
 
 class AlignmentStep(models.TextChoices):
     # The judge as it is answers on dev; where it is wrong, a model says which rule people go by; the rules of all parts
-    # are united; the candidates answer.
+    # are united; where it is wanted, other words for the prompt are looked for; the candidates answer.
     START = "start", _("Current judge")
     RULES = "rules", _("Finding rules")
     UNITE = "unite", _("Uniting rules")
+    SEARCH = "search", _("Instruction search")
     CANDIDATES = "candidates", _("Candidates")
     DONE = "done", _("Done")
 
@@ -27,7 +28,8 @@ class Alignment(Created):
     base: the version that it starts from. dimension: the name under which that answers the criterion. units: what it
     rests on, as it was at the start, each [sample's own id, unit, group, fold, people's value, level] (level:
     judges.aligning.people.Levels). candidates: from their step on, each {"name", "parts": part -> {"guideline",
-    "rules", "examples", "nearest"}}, the first without any; parts: judges.aligning.candidates. run: of the step.
+    "rules", "instruction", "examples", "nearest"}}, the first without any; parts: judges.aligning.candidates. run: of the step.
+    search: how many requests the search of each part may make; 0: none is made.
     result: what choosing among them came to (judges.aligning.outcome), None until it is done.
     """
 
@@ -37,6 +39,7 @@ class Alignment(Created):
     seed = models.PositiveIntegerField()
     units = models.JSONField()
     candidates = models.JSONField(default=list)
+    search = models.PositiveIntegerField(default=0)
     budget = models.DecimalField(max_digits=14, decimal_places=6, null=True, blank=True)
     step = models.CharField(max_length=10, choices=AlignmentStep, default=AlignmentStep.START)
     run = models.ForeignKey(Run, on_delete=models.PROTECT, null=True, blank=True, related_name="alignments")

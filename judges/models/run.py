@@ -296,7 +296,8 @@ class Trial(Created):
 
     base: the version in use when the trial began. dimension: the name under which both score the criterion. samples:
     their own ids, drawn from dev by `seed`; wanted: how many were asked for. base_run: None when the base had already
-    scored all of them.
+    scored all of them. alignment, candidate: of which one the version is, and by what name; None and "" for one that a
+    person made.
     """
 
     version = models.ForeignKey(JudgeVersion, on_delete=models.PROTECT, related_name="trials")
@@ -308,6 +309,10 @@ class Trial(Created):
     samples = ArrayField(models.TextField())
     run = models.ForeignKey(Run, on_delete=models.PROTECT, related_name="trials")
     base_run = models.ForeignKey(Run, on_delete=models.PROTECT, null=True, blank=True, related_name="trials_as_base")
+    alignment = models.ForeignKey(
+        "judges.Alignment", on_delete=models.PROTECT, null=True, blank=True, related_name="trials"
+    )
+    candidate = models.CharField(max_length=40, default="", blank=True)
 
     class Meta:
         ordering = ["-pk"]

@@ -190,7 +190,8 @@ class _AskedModel:
     def _send(self, key: str, request: _Asked, send: Callable[[_Asked], Answered], priced: list[Answered]) -> Answered:
         self._crew.take()
         try:
-            if not self._run.is_open:
+            # An ask of many requests, such as a search, is left between two of them when this process has to go.
+            if not self._crew.may_ask(self._run):
                 raise NotNow
             answered = replace(send(request), key=key)
         except BaseException as failure:

@@ -67,6 +67,8 @@ class PlantedModel:
             return {"rule": self._rule(_claim_in(prompt))}
         if '{"rules": [' in prompt:
             return {"rules": _united(prompt)}
+        if '{"prompt": …}' in prompt:
+            return {"prompt": _rewritten(prompt)}
         return {"reason": "As I see it.", "value": self.value(_claim_in(prompt), _rules_in(prompt))}
 
     def value(self, claim: Claim, rules: frozenset[str]) -> str:
@@ -109,6 +111,18 @@ def _claim_in(prompt: str) -> Claim:
     return Claim(text, called, "as the contexts say" in text)
 
 
+def _rewritten(prompt: str) -> str:
+    """The task with the first rule that it lacks and that a reason in the cases speaks of."""
+    task = re.findall(r"<task-[0-9a-f]{16}>\n(.*?)\n</task-", prompt, re.DOTALL)[0]
+    reasons = " ".join(re.findall(r"<reason-\d+-[0-9a-f]{16}>\n(.*?)\n</reason-", prompt, re.DOTALL))
+    missing = [name for name in RULES if name in reasons and name not in _rules_in(task)]
+    if not missing:
+        return task
+    rule = RULES[missing[0]][1][0]
+    return f"{task}\n{rule}" if _RULES_HEAD in task else f"{task}\n\n{_RULES_HEAD}\n{rule}"
+
+
 def _rules_in(prompt: str) -> frozenset[str]:
-    part = prompt.partition(_RULES_HEAD)[2].partition("\n\n")[0]
-    return frozenset(name for name in RULES if f"names a {name}" in part)
+    """Of every place that lists rules: one prompt may say some itself, and have others filled in."""
+    parts = [part.partition("\n\n")[0] for part in prompt.split(_RULES_HEAD)[1:]]
+    return frozenset(name for name in RULES for part in parts if f"names a {name}" in part)

@@ -67,7 +67,7 @@ def planted(world: World, count: int, seed: int = 3) -> None:
 
 def aligned(of: Alignment) -> Alignment:
     """After all its steps have been worked at here."""
-    for _ in range(5):
+    for _ in AlignmentStep:
         of.refresh_from_db()
         if of.step == AlignmentStep.DONE:
             return of
