@@ -1,10 +1,12 @@
 """Aligning a judge where the truth is known: how much of what can be gained is gained, and what is claimed.
 
     python -m bench.aligning [--worlds 200] [--controls 100] [--others 19] [--kept FILE] > docs/aligning.md
+    python -m bench.aligning --search 400 --worlds 5 --controls 2 --others 5
 
 bench.aligning_world says what is planted. An alignment asks here what it asks in the product (judges.aligning), but the
 model itself: there is no endpoint and no database. --kept: worlds that are done are added to the file, and are not done
-again; the page is then made of it.
+again; the page is then made of it. --search: adds worlds in which another prompt is searched for as well, with so many
+requests for each search; the page is of those without.
 """
 
 from __future__ import annotations
@@ -16,7 +18,7 @@ import random
 import sys
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -39,11 +41,12 @@ PERMUTED, NOTHING = "labels permuted", "nothing to gain"
 
 @dataclass(frozen=True, slots=True)
 class World:
-    """units: of dev, two in a group."""
+    """units: of dev, two in a group. search: how many requests each search for another prompt may make."""
 
     name: str
     units: int = 200
     errors: Errors = GOOD
+    search: int = 0
 
 
 WORLDS = (
@@ -92,6 +95,7 @@ def found_in(world: World, seed: int) -> Found:
         people = rng.permutation(people)
     one = _Alignment(texts, ["yes" if is_yes else "no" for is_yes in people], Model(seed, world.errors), seed)
     one.start(sorted(WORDINGS[value][0].format(name) for name, value in TRUE) if world.name == NOTHING else [])
+    one.search(world.search)
     selection = one.chosen(same=world in FIRST and seed < SAME)
     held = {
         "oracle": TRUE,
@@ -99,7 +103,7 @@ def found_in(world: World, seed: int) -> Found:
         "found": TRUE & rules_of([rule.text for rule in one.rules]),
         "united": TRUE & rules_of(one.united),
         "with wrong ones": rules_of(one.united),
-        "chosen": rules_of(one.config_of_chosen.get("rules", ())),
+        "chosen": rules_of([*one.config_of_chosen.get("rules", ()), *one.config_of_chosen["prompt"].splitlines()]),
         "start": rules_of(one.config.get("rules", ())),
     }
     kappa_of = _scored_fresh(world.errors, np.random.default_rng(seed + 1_000_000))
@@ -187,6 +191,26 @@ class _Alignment:
             if text := distil.read_rule(self._model.chat(request)):
                 self.rules.append(distil.Found(text, unit.sample.external_id, unit.unit, unit.group))
 
+    def search(self, asks: int) -> None:
+        """Another prompt, for each part; none where `asks` is 0."""
+        from judges.aligning.candidates import WHOLE
+        from judges.aligning.search import searched
+
+        said = {unit.key: ("yes" if level else "no", "") for unit, level in zip(self._units, self._first, strict=True)}
+        self._instructions = {
+            part: searched(
+                self.config,
+                [unit for unit in self._units if part == WHOLE or unit.fold != part],
+                said,
+                self._model,
+                asks=asks,
+                seed=self._seed,
+                level_of=lambda value: int(value == "yes"),
+                quotes=lambda _prompt: False,
+            ).prompt
+            for part in ((WHOLE, *range(FOLDS)) if asks else ())
+        }
+
     def _united(self) -> dict[int, list[str]]:
         from judges.aligning import distil
         from judges.aligning.candidates import WHOLE
@@ -204,8 +228,9 @@ class _Alignment:
         from judges.aligning.candidates import WHOLE, Parts, candidates_for, with_fixed
 
         united, samples = self._united(), {unit.sample.external_id: unit.sample for unit in self._units}
-        parts = Parts(self.config, "", self._units, {unit.key for unit in self.wrong}, united)
-        candidates = candidates_for(self.config, "", has_rules=bool(self.united))
+        parts = Parts(self.config, "", self._units, {unit.key for unit in self.wrong}, united, self._instructions)
+        has_instruction = bool(self._instructions.get(WHOLE))
+        candidates = candidates_for(self.config, "", has_rules=bool(self.united), has_instruction=has_instruction)
         inner, of_same, configs = [self._first], [self._first], [self.config]
         for candidate in candidates[1:]:
             whole = with_fixed(self.config, parts.fixed(candidate, WHOLE), samples)
@@ -296,6 +321,7 @@ def main() -> None:
     parser.add_argument("--worlds", type=int, default=200)
     parser.add_argument("--controls", type=int, default=100)
     parser.add_argument("--others", type=int, default=19, help="of those with other models and fewer labels")
+    parser.add_argument("--search", type=int, default=0)
     parser.add_argument("--kept", type=Path)
     asked = parser.parse_args()
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
@@ -303,9 +329,12 @@ def main() -> None:
 
     django.setup()
     counts = dict.fromkeys(WORLDS, asked.others) | dict.fromkeys(FIRST, asked.controls) | {WORLDS[0]: asked.worlds}
+    for world in (WORLDS[0], WORLDS[4]) if asked.search else ():
+        named = f"{world.name}; search of {asked.search}"
+        counts[replace(world, name=named, search=asked.search)] = asked.others
     found = _all_found(counts, asked.kept)
     print(INTRODUCTION)
-    gains = {name: of for name, of in found.items() if name not in (PERMUTED, NOTHING)}
+    gains = {name: of for name, of in found.items() if of and name not in (PERMUTED, NOTHING)}
     print(GAIN)
     for name, of in gains.items():
         shares = np.quantile([_of_gain(one, "chosen", "start") for one in of], (0.05, 0.25, 0.5, 0.75))
@@ -319,7 +348,8 @@ def main() -> None:
         print(f"| {name} | {' | '.join(percent(float(part), 1) for part in lost)} | {is_wrong} |")
     print(CLAIMS)
     for name in (MAIN, PERMUTED, NOTHING):
-        of = found[name]
+        if not (of := found[name]):
+            continue
         gained = sum(one.gained for one in of)
         truth = [0.0 if name == PERMUTED else one.kappa["chosen"] for one in of]
         inner = np.mean([one.inner - real for one, real in zip(of, truth, strict=True)])
@@ -327,8 +357,9 @@ def main() -> None:
         must = "" if name == MAIN else "at most 5 %"
         kept = "" if name == MAIN else "kept" if at_most(gained, len(of), 0.05) else "**not kept**"
         print(f"| {name} | {share(gained, len(of))} | {must} | {kept} | {inner:+.3f} | {same:+.3f} |")
-    chosen = Counter(one.chosen for one in found[MAIN]).most_common()
-    print(f"\nChosen with {MAIN}: " + ", ".join(f"`{name}` in {count}" for name, count in chosen) + ".")
+    for name in (MAIN, *(name for name in gains if "search" in name)):
+        chosen = Counter(one.chosen for one in found[name]).most_common()
+        print(f"\nChosen with {name}: " + ", ".join(f"`{one}` in {count}" for one, count in chosen) + ".")
 
 
 def _of_gain(one: Found, more: str, less: str) -> float:

@@ -7,6 +7,7 @@ from __future__ import annotations
 import hashlib
 import random
 import re
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -36,6 +37,7 @@ WORDINGS = {
     "no": ("A claim that names a {} is not supported.", "Never support claims that name a {}."),
     "yes": ("A claim that names a {} is supported.", "Always support claims that name a {}."),
 }
+HEAD = "Rules that the people who label go by:"
 _NAMED = re.compile(r"names? a (\w+)")
 
 
@@ -113,6 +115,8 @@ class Model:
             return {"rule": self._found(prompt)}
         if '{"rules": [' in prompt:
             return {"rules": self._united(prompt)}
+        if '{"prompt": …}' in prompt:
+            return {"prompt": self._rewritten(prompt)}
         return {"reason": "As I see it.", "value": self._value(prompt)}
 
     def _value(self, prompt: str) -> str:
@@ -122,7 +126,8 @@ class Model:
         if claim in values:
             # Its own label stands in the prompt.
             return values[claim]
-        listed = prompt.partition("Rules that the people who label go by:\n")[2].partition("\n\n")[0]
+        # A prompt that was found by search may list some, beside those that are filled in.
+        listed = "\n".join(part.partition("\n\n")[0] for part in prompt.split(f"{HEAD}\n")[1:])
         followed = frozenset(
             rule for rule in rules_of(listed.splitlines()) if self._drawn(claim, rule[0]) < self._errors.follows
         )
@@ -148,6 +153,19 @@ class Model:
         # Where people went by no rule that can be found, half of the time something is found all the same.
         is_silent = not others or (not right and self._drawn(claim, "silent") < 0.5)
         return "" if is_silent else self._said(claim, others, people)
+
+    def _rewritten(self, prompt: str) -> str:
+        """The task with the rule that most of the cases bear in which the judge was wrong, if it lacks that."""
+        task, *cases = re.split(r"\n\nCase \d+:\n\n", prompt)
+        words = _between("task", task)[0]
+        found = Counter[str]()
+        for case in cases:
+            if _between("judge-value", case) != _between("people-value", case) and (rule := self._found(case)):
+                found[rule] += 1
+        new = [text for text, _count in found.most_common() if rule_of(text) not in rules_of(words.splitlines())]
+        if not new:
+            return words
+        return f"{words}\n{new[0]}" if HEAD in words else f"{words}\n\n{HEAD}\n{new[0]}"
 
     def _said(self, claim: str, names: Sequence[str], value: str) -> str:
         name = names[int(self._drawn(claim, "which") * len(names))]

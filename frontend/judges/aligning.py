@@ -12,13 +12,16 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from annotate.batches.sample_choice import MAX_SEED, new_seed
+from annotate.core.blindness import Reader
 from annotate.core.errors import Conflict, Refusal
 from frontend.base.pages import ProjectPage, RefusalsShown, project_view, status_of
 from frontend.judges.run_start import BudgetForm, ResumeForm, estimate_page, new_budget
 from frontend.judges.run_words import run_context
 from frontend.reports.shown import money, shown
 from judges.aligning.distil import LONGEST_RULE
+from judges.aligning.outcome import found_by_search
 from judges.aligning.read import alignments_of, one_alignment, one_rule, result_for, rules_for, spent
+from judges.aligning.search import MOST_ASKS
 from judges.aligning.write import (
     MOST_SAMPLES,
     cancel_alignment,
@@ -44,6 +47,8 @@ CANDIDATES = {
     "guideline": gettext_lazy("Criterion’s text"),
     "rules": gettext_lazy("Rules"),
     "guideline_rules": gettext_lazy("Criterion’s text, rules"),
+    "instruction": gettext_lazy("Instruction found by search"),
+    "instruction_rules": gettext_lazy("Instruction found by search, rules"),
     "diverse": gettext_lazy("Varied examples"),
     "hard": gettext_lazy("Hard examples"),
     "nearest": gettext_lazy("Similar examples"),
@@ -52,6 +57,15 @@ CANDIDATES = {
     "rules_nearest": gettext_lazy("Rules, similar examples"),
     "all_diverse": gettext_lazy("Criterion’s text, rules, varied examples"),
     "all_nearest": gettext_lazy("Criterion’s text, rules, similar examples"),
+}
+# Of proposals (judges.aligning.search), why they are none.
+UNFIT = {
+    "no_answer": gettext_lazy("no usable answer"),
+    "empty": gettext_lazy("empty"),
+    "too_long": gettext_lazy("too long"),
+    "variables": gettext_lazy("variables changed"),
+    "language": gettext_lazy("other language"),
+    "quotes": gettext_lazy("quotes a sample"),
 }
 PAGE_SIZE = 20
 
@@ -70,6 +84,14 @@ class AlignForm(BudgetForm):
         help_text=gettext_lazy("Drawn from resolved samples of the dev set. The test set stays locked."),
     )
     seed = forms.IntegerField(label=gettext_lazy("Random seed"), min_value=0, max_value=MAX_SEED)
+    search = forms.IntegerField(
+        label=gettext_lazy("Instruction search"),
+        required=False,
+        min_value=0,
+        max_value=MOST_ASKS,
+        initial=0,
+        help_text=gettext_lazy("Requests for each of five searches for better instructions, at least 100. 0: none."),
+    )
 
     def __init__(self, version: JudgeVersion, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, endpoint=version.endpoint, **kwargs)
@@ -85,10 +107,17 @@ class AlignForm(BudgetForm):
             "criterion": self._by_key[given["criterion"]],
             "samples": given["samples"],
             "seed": given["seed"],
+            "search": given["search"] or 0,
         }
 
 
-_PLACES = {"bad_budget": "budget", "no_price": "budget", "bad_samples": "samples", "bad_seed": "seed"}
+_PLACES = {
+    "bad_budget": "budget",
+    "no_price": "budget",
+    "bad_samples": "samples",
+    "bad_seed": "seed",
+    "bad_search": "search",
+}
 
 
 def can_be_aligned(judge: Judge, version: JudgeVersion | None) -> bool:
@@ -197,10 +226,19 @@ def _found(page: ProjectPage, of: Alignment) -> dict[str, Any]:
         "is_start": not result["chosen"],
         "rules": [(rule, sources_of(rule, rules.samples)) for rule in rules.shown],
         "held_back": rules.held_back,
+        "search": search_words(of, reader=page.user),
         "longest": LONGEST_RULE,
         "trial": TryForm(endpoint=of.base.endpoint) if result["chosen"] else None,
         "in_trial": None if tried is None else len(tried),
     }
+
+
+def search_words(of: Alignment, *, reader: Reader) -> dict[str, Any] | None:
+    found = found_by_search(of, reader=reader)
+    if found is None:
+        return None
+    refused = ", ".join(f"{UNFIT[why]} ({count})" for why, count in found.refused.items())
+    return {"found": found, "refused": refused, "refusals": sum(found.refused.values())}
 
 
 def sources_of(rule: Rule, samples: Mapping[str, int]) -> list[tuple[int, str]]:

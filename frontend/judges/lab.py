@@ -20,6 +20,7 @@ from annotate.core.errors import Conflict, Refusal
 from annotate.core.units import unit_anchor
 from annotate.models import Criterion
 from frontend.base.pages import ProjectPage, RefusalsShown, project_view, refuse, sees_names, status_of
+from frontend.judges.aligning import CANDIDATES
 from frontend.judges.kinds.base import ConfigForm
 from frontend.judges.kinds.registry import version_form
 from frontend.judges.lab_trial import trial_context
@@ -141,6 +142,7 @@ def trial(page: ProjectPage, judge_id: int, trial_id: int) -> HttpResponse:
         "judge": judge,
         "trial": found,
         "title": title_of(found.version),
+        "candidate": CANDIDATES.get(found.candidate),
         "under_way": under_way,
         "tried": tried_on(found),
         "differences": difference_rows(found.base, found.version, seen.rows),

@@ -58,7 +58,7 @@ CANDIDATES = (
 def candidates_for(
     config: Config, criterion_text: str, *, has_rules: bool, has_instruction: bool = False
 ) -> list[Candidate]:
-    """Those that differ from each other. has_rules, has_instruction: whether any rule, or a better prompt, was found."""
+    """Those that differ from each other. has_rules, has_instruction: whether a rule, or a better prompt, was found."""
     has_guideline = {CRITERION, OPTIONS} <= set(names_between(config["prompt"])) or not criterion_text
     return [
         one

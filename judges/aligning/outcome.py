@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from dataclasses import dataclass
 from typing import Any
 
 import alignment
-from judges.aligning.asking import INNER, SAME_LABELS, answers_of, repeat_of
+from annotate.core.blindness import Reader, samples_still_to_label
+from judges.aligning.asking import INNER, SAME_LABELS, answers_of, parts_of, repeat_of, searches_of
+from judges.aligning.candidates import WHOLE
 from judges.aligning.people import Levels, divided_units
-from judges.models import Alignment
+from judges.aligning.read import keys_of, runs_of
+from judges.models import Alignment, AlignmentStep
 
 # Of the interval of a gain; it is wide as choosing makes it, see `alignment.select`.
 _LEVEL = 0.95
@@ -69,3 +74,37 @@ def outcome_of(of: Alignment) -> dict[str, Any]:
 
 def _number(value: float) -> float | None:
     return None if value != value else float(value)
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What the searches came to, that of all of dev and those without a fold. instruction: the prompt that the first
+    found; "" where it found none that is better, and for a reader who still has to label a sample of dev (held_back).
+    asked, proposed, refused: of all together (judges.aligning.search). failed: how many brought nothing to an end."""
+
+    instruction: str
+    held_back: bool
+    asked: int
+    proposed: int
+    refused: dict[str, int]
+    failed: int
+
+
+def found_by_search(of: Alignment, *, reader: Reader) -> Found | None:
+    """None where there was no search, or it is not known yet what came of it."""
+    runs = runs_of(of).filter(terms__step=AlignmentStep.SEARCH.value)
+    if of.step in (AlignmentStep.SEARCH, AlignmentStep.START) or not runs.exists():
+        return None
+    came = searches_of(of)
+    refused = Counter[str]()
+    for one in came.values():
+        refused.update(one["refused"])
+    held_back = bool(samples_still_to_label(reader, list(keys_of(of).values())))
+    return Found(
+        instruction="" if held_back or WHOLE not in came else came[WHOLE]["prompt"],
+        held_back=held_back,
+        asked=sum(one["asked"] for one in came.values()),
+        proposed=sum(one["proposed"] for one in came.values()),
+        refused=dict(refused.most_common()),
+        failed=len(parts_of(of)) - len(came),
+    )

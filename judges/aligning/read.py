@@ -48,7 +48,7 @@ def result_for(of: Alignment, *, reader: Reader) -> dict[str, Any] | None:
     if of.result is None:
         return None
     levels = [level for *_rest, level in of.units]
-    require_figures_of_many(reader, list(_keys(of).values()), levels)
+    require_figures_of_many(reader, list(keys_of(of).values()), levels)
     return dict(of.result)
 
 
@@ -63,14 +63,14 @@ class Rules:
 
 
 def rules_for(of: Alignment, *, reader: Reader) -> Rules:
-    keys = _keys(of)
+    keys = keys_of(of)
     still = samples_still_to_label(reader, list(keys.values()))
     rules = list(of.rules.select_related("decided_by"))
     shown = [rule for rule in rules if not any(keys.get(name) in still for name, _unit in rule.sources)]
     return Rules(shown, len(rules) - len(shown), keys)
 
 
-def _keys(of: Alignment) -> dict[str, int]:
+def keys_of(of: Alignment) -> dict[str, int]:
     """Its samples, by their own ids."""
     names = {name for name, *_rest in of.units}
     return dict(samples_named(of.base.judge.project, names).values_list("external_id", "pk"))

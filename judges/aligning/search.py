@@ -111,7 +111,7 @@ def searched(
 
     try:
         best = optimize(
-            seed_candidate={_PROMPT: config["prompt"]},
+            seed_candidate={_PROMPT: config[_PROMPT]},
             trainset=[*wrong, *rest[: len(wrong)]],
             valset=compared,
             adapter=judge,
@@ -123,7 +123,7 @@ def searched(
     except _Through as through:
         raise through.raised from None
     candidate = best.candidates[best.best_idx][_PROMPT]
-    found.prompt = "" if candidate == config["prompt"] else candidate
+    found.prompt = "" if candidate == config[_PROMPT] else candidate
     return found
 
 
@@ -158,9 +158,7 @@ class _Adapter:
     ) -> None:
         self._config, self._model, self._found = config, model, found
         self._level_of, self._quotes = level_of, quotes
-        self._said: dict[tuple[str, UnitKey], _Said] = {
-            (config["prompt"], key): one for key, one in said.items()
-        }  # fmt: skip
+        self._said = {(str(config[_PROMPT]), key): one for key, one in said.items()}
         self._judges: dict[str, Judging] = {}
 
     def agrees(self, unit: Unit, said: _Said) -> bool:
@@ -187,22 +185,19 @@ class _Adapter:
             reply = self._asked(lambda: self._model.chat(request))
             if reply is None:
                 raise Unfit("no_answer")
-            return {_PROMPT: read_prompt(reply, self._config["prompt"], self._quotes)}
+            return {_PROMPT: read_prompt(reply, self._config[_PROMPT], self._quotes)}
         except Unfit as unfit:
             self._found.refused[unfit.why] = self._found.refused.get(unfit.why, 0) + 1
             return {}
-        except Exception as error:
+        except Exception as error:  # noqa: BLE001 - raised again outside of gepa
             raise _Through(error) from None
 
     def _answer(self, prompt: str, unit: Unit) -> _Said:
         if (prompt, unit.key) not in self._said:
             if prompt not in self._judges:
-                self._judges[prompt] = Judging({**self._config, "prompt": prompt})
+                self._judges[prompt] = Judging({**self._config, _PROMPT: prompt})
             judge = self._judges[prompt]
-            try:
-                outcome = self._asked(lambda: judge.ask(Item(unit.sample, unit.unit), self._model))
-            except Exception as error:
-                raise _Through(error) from None
+            outcome = self._asked(lambda: judge.ask(Item(unit.sample, unit.unit), self._model))
             for one in () if outcome is None else outcome.scores:
                 value = one.number if one.label is None else one.label
                 self._said[prompt, (unit.sample.external_id, one.unit)] = value, one.rationale

@@ -13,6 +13,7 @@ from annotate.api.serializers import Nothing, With
 from annotate.core.blindness import Reader
 from annotate.core.errors import Conflict
 from annotate.projects.read import criterion_named
+from judges.aligning.outcome import found_by_search
 from judges.aligning.read import alignments_of, one_alignment, one_rule, result_for, rules_for
 from judges.aligning.write import (
     cancel_alignment,
@@ -87,7 +88,12 @@ class JudgeAlignmentView(ProjectAPIView):
 
 
 def _in_full(of: Alignment, *, reader: Reader) -> With:
-    return With(of, result=result_for(of, reader=reader), rules=rules_for(of, reader=reader))
+    return With(
+        of,
+        result=result_for(of, reader=reader),
+        rules=rules_for(of, reader=reader),
+        searched=found_by_search(of, reader=reader),
+    )
 
 
 class _Step(ProjectAPIView):

@@ -7,6 +7,7 @@ from rest_framework import serializers as s
 from annotate.api.batches_serializers import Estimate
 from annotate.api.serializers import Digits, Moment, Of, Page, Shape, Whole
 from judges import models
+from judges.aligning.outcome import Found
 from judges.aligning.read import Rules, runs_of, spent
 from judges.api.runs_serializers import Money
 
@@ -16,6 +17,9 @@ class AlignmentPlan(Shape, required="criterion"):
     version = Whole(allow_null=True, help_text="Number of the version; the one in use when left out.")
     samples = Whole(low=1, help_text="How many resolved ones of dev at most; 2,000 when left out.")
     seed = Whole(allow_null=True, help_text="The same seed draws the same samples and folds again.")
+    search = Whole(
+        help_text="How many requests each search for another prompt may make, from 100; left out or 0: none is made."
+    )
 
 
 class AlignmentStart(AlignmentPlan, required="criterion"):
@@ -25,14 +29,15 @@ class AlignmentStart(AlignmentPlan, required="criterion"):
 class JudgeAlignment(
     Shape,
     of=models.Alignment,
-    shows="id judge version criterion criterion_version seed step state units groups budget spent currency runs "
+    shows="id judge version criterion criterion_version seed search step state units groups budget spent currency runs "
     "created_at created_by",
 ):
     judge = s.CharField(source="base.judge.name")
     version = s.CharField(source="base.label", help_text="The version that it starts from.")
     criterion = s.CharField(source="criterion.key")
     criterion_version = s.IntegerField(source="criterion.version")
-    step = Of("start, rules, unite, candidates, or done")
+    search = Of("How many requests each search for another prompt may make; 0: none is made.")
+    step = Of("start, rules, unite, search, candidates, or done")
     state = s.CharField(
         source="run.state", help_text="Of the run of its step; a step that is done is followed by the next."
     )
@@ -100,7 +105,20 @@ class AlignmentRules(Shape, of=Rules, shows="shown held_back"):
     held_back = Of("How many are not shown, since you still have to label their samples.")
 
 
+class AlignmentSearch(Shape, of=Found, shows="instruction held_back asked proposed refused failed"):
+    instruction = Of("The prompt that was found; empty: none is better than the one it started from.")
+    held_back = Of("Whether it is not shown, since you still have to label a sample of dev.")
+    asked = Of("Requests, replies that were kept included.")
+    proposed = Of("How many prompts the model proposed.")
+    refused = s.DictField(
+        child=s.IntegerField(),
+        help_text="How many of these are none: no_answer, empty, too_long, variables, language or quotes.",
+    )
+    failed = Of("How many of the searches (one for each fold, and of all) brought nothing to an end.")
+
+
 class JudgeAlignmentInFull(JudgeAlignment):
+    searched = AlignmentSearch(allow_null=True, help_text="Null where there was no search, and until it is over.")
     result = AlignmentResult(allow_null=True, help_text="Null until it is done.")
     rules = AlignmentRules()
 

@@ -25,7 +25,7 @@ class Trial(
     Shape,
     of=models.Trial,
     shows="id judge version state base criterion criterion_version dimension seed wanted samples runs is_under_way "
-    "created_at created_by",
+    "alignment candidate created_at created_by",
 ):
     judge = s.CharField(source="version.judge.name")
     version = s.CharField(source="version.label", help_text="The version that is tried.")
@@ -38,6 +38,10 @@ class Trial(
     samples = s.IntegerField(help_text="How many it has.")
     runs = s.ListField(child=s.IntegerField(), help_text="Of the new version, then of the base, if that lacked scores.")
     is_under_way = s.BooleanField()
+    alignment = s.IntegerField(
+        source="alignment_id", allow_null=True, help_text="Of which the version is a candidate; null: a person made it."
+    )
+    candidate = Of("By what name.")
     created_at = Moment()
     created_by = s.CharField(source="created_by.username", allow_null=True)
 

@@ -44,7 +44,8 @@ def start_trial(
     people settled something on the criterion, drawn by the seed; the version in use too, where it lacks scores there.
 
     Both get the same samples; none that either has among its examples. Fewer than asked for, when dev has no more.
-    budget: of each of the two runs. alignment, candidate: where the configuration comes from. key: of a request that may come twice; then the trial that it started is returned.
+    budget: of each of the two runs. alignment, candidate: where the configuration comes from. key: of a
+    request that may come twice; then the trial that it started is returned.
 
     Raises Invalid for a configuration that can't be taken and for one that answers another question than the version in
     use, and Conflict when nothing is changed, when no version is in use, and when dev has no such sample.

@@ -28,9 +28,9 @@ class Alignment(Created):
     base: the version that it starts from. dimension: the name under which that answers the criterion. units: what it
     rests on, as it was at the start, each [sample's own id, unit, group, fold, people's value, level] (level:
     judges.aligning.people.Levels). candidates: from their step on, each {"name", "parts": part -> {"guideline",
-    "rules", "instruction", "examples", "nearest"}}, the first without any; parts: judges.aligning.candidates. run: of the step.
-    search: how many requests the search of each part may make; 0: none is made.
-    result: what choosing among them came to (judges.aligning.outcome), None until it is done.
+    "rules", "instruction", "examples", "nearest"}}, the first without any; parts: judges.aligning.candidates. run: of
+    the step. search: how many requests the search of each part may make; 0: none is made. result: what choosing among
+    them came to (judges.aligning.outcome), None until it is done.
     """
 
     base = models.ForeignKey(JudgeVersion, on_delete=models.PROTECT, related_name="alignments")

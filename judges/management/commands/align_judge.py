@@ -1,4 +1,4 @@
-"""manage.py align_judge SLUG JUDGE [--criterion KEY] [--samples N] [--seed N] [--budget X] [--estimate]
+"""manage.py align_judge SLUG JUDGE [--criterion KEY] [--samples N] [--seed N] [--search N] [--budget X] [--estimate]
 manage.py align_judge SLUG JUDGE --try NUMBER [--candidate NAME] [--samples N] [--budget X]"""
 
 from __future__ import annotations
@@ -9,6 +9,8 @@ from typing import Any
 
 from annotate.core.errors import Refusal
 from annotate.projects.read import criterion_named, project_named
+from judges.aligning.asking import searches_of
+from judges.aligning.candidates import WHOLE
 from judges.aligning.read import runs_of, spent
 from judges.aligning.write import (
     MOST_SAMPLES,
@@ -41,6 +43,13 @@ class Command(RunCommand):
         parser.add_argument("--criterion", metavar="KEY", help="which criterion; by default the judge’s own")
         parser.add_argument("--samples", type=int, metavar="N", help="at most this many dev samples")
         parser.add_argument("--seed", type=int, metavar="N")
+        parser.add_argument(
+            "--search",
+            type=int,
+            default=0,
+            metavar="N",
+            help="search for better instructions too, with at most N requests for each fold and for all of dev",
+        )
         parser.add_argument("--budget", metavar="AMOUNT", help="stop at this budget, in the endpoint’s currency")
         what = parser.add_mutually_exclusive_group()
         what.add_argument("--estimate", action="store_true", help="only say what it would take, at most")
@@ -63,6 +72,7 @@ class Command(RunCommand):
             )
             return
         given = {**_asked(judge, options["criterion"]), "samples": options["samples"] or MOST_SAMPLES}
+        given["search"] = options["search"]
         if options["estimate"]:
             found = estimate_alignment(**given, seed=options["seed"] or 0)
             cost = "unknown" if found.cost is None else f"{found.cost:.4f} {found.currency}"
@@ -115,7 +125,13 @@ def lines_of(of: Alignment) -> list[str]:
         f"Chosen: {chosen}. Spent: {_spent(of)}.",
     ]
     rules = [f"  {rule.text} (from {rule.groups} groups)" for rule in of.rules.all()]
-    return [*lines, *(["Rules found:", *rules] if rules else [])]
+    found = [f"Instruction found by search:\n{prompt}" for prompt in [_instruction(of)] if prompt]
+    return [*lines, *(["Rules found:", *rules] if rules else []), *found]
+
+
+def _instruction(of: Alignment) -> str:
+    whole = searches_of(of).get(WHOLE)
+    return "" if whole is None else str(whole["prompt"])
 
 
 def _spent(of: Alignment) -> str:

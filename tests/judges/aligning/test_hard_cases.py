@@ -248,7 +248,7 @@ def test_no_candidate_loses_what_the_prompt_shows(prompt: str) -> None:
     base = complete({"criterion": "support", "model": "m", "prompt": prompt, **rules}, **about)
     samples = [sample(n, claims=[f"Claim {n}."], contexts=[f"Of {n}."], question="Q?") for n in range(12)]
     units = [Unit(one, "claim:0", f"g{n}", n % 4, "no", 0, ()) for n, one in enumerate(samples)]
-    parts = Parts(base, "Supported?", units, set(), {WHOLE: ["Two."]})
+    parts = Parts(base, "Supported?", units, set(), {WHOLE: ["Two."]}, {})
     for candidate in CANDIDATES:
         made = with_fixed(base, parts.fixed(candidate, WHOLE), {one.external_id: one for one in samples})
         for name in names_between(prompt):

@@ -140,7 +140,7 @@ def test_a_budget_that_ends_in_a_search(world: World, openai_server: OpenAIServe
         assert of.run is not None
         assert of.run.stop_code == "budget"
         stops[of.step] += 1
-        resume_alignment(of=of, budget=spent(of) + Decimal("0.05"))
+        resume_alignment(of=of, budget=spent(of) + Decimal("0.0015"))
     assert stops["search"] >= 2
     bodies = [request.body for request in openai_server.requests]
     assert len(set(bodies)) == len(bodies), "no question twice"
@@ -162,8 +162,9 @@ def test_a_model_that_proposes_anything(world: World, openai_server: OpenAIServe
     replies = cycle(
         [
             "", chat('{"prompt": "and so on and', finish_reason="length"), chat("", refusal="No."), {"prompt": 7},
-            {"prompt": " "}, {"prompt": base + 3_001 * "x"}, {"prompt": "Answer yes."}, {"prompt": base + " {{answer}}"},
-            {"prompt": "判断这个说法是否有依据，只看给出的材料，不要使用任何其他知识，也不要猜测，说明理由。" * 20 + base},
+            {"prompt": " "}, {"prompt": base + 3_001 * "x"}, {"prompt": "Answer yes."},
+            {"prompt": base + " {{answer}}"},
+            {"prompt": 40 * "判断这个说法是否有依据，只看给出的材料。" + base},
             {"prompt": f"{base}\n{quoting}"}, {"prompt": f"{base}\n{INJECTED}"},
         ]
     )  # fmt: skip
