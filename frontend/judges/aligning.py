@@ -47,8 +47,8 @@ CANDIDATES = {
     "guideline": gettext_lazy("Criterion’s text"),
     "rules": gettext_lazy("Rules"),
     "guideline_rules": gettext_lazy("Criterion’s text, rules"),
-    "instruction": gettext_lazy("Instruction found by search"),
-    "instruction_rules": gettext_lazy("Instruction found by search, rules"),
+    "prompt": gettext_lazy("Prompt found by search"),
+    "prompt_rules": gettext_lazy("Prompt found by search, rules"),
     "diverse": gettext_lazy("Varied examples"),
     "hard": gettext_lazy("Hard examples"),
     "nearest": gettext_lazy("Similar examples"),
@@ -85,12 +85,14 @@ class AlignForm(BudgetForm):
     )
     seed = forms.IntegerField(label=gettext_lazy("Random seed"), min_value=0, max_value=MAX_SEED)
     search = forms.IntegerField(
-        label=gettext_lazy("Instruction search"),
+        label=gettext_lazy("Prompt search"),
         required=False,
         min_value=0,
         max_value=MOST_ASKS,
         initial=0,
-        help_text=gettext_lazy("Requests for each of five searches for better instructions, at least 100. 0: none."),
+        help_text=gettext_lazy(
+            "Requests for each of five searches for a better prompt, at least 100. Enter 0 for no search."
+        ),
     )
 
     def __init__(self, version: JudgeVersion, *args: Any, **kwargs: Any) -> None:

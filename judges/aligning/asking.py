@@ -6,6 +6,7 @@ No score comes of it: an answer of a candidate is kept with its ask, and is read
 
 from __future__ import annotations
 
+import time
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
@@ -26,11 +27,13 @@ from judges.aligning.people import Levels, Unit, for_value, kept_units, reasons_
 from judges.aligning.quotes import Quotes
 from judges.aligning.search import GROWTH_TOKENS, MINIBATCH, searched
 from judges.core.split import drawn
-from judges.endpoints.calls import CallFailed, Model
+from judges.endpoints.calls import Answered, CallFailed, ChatRequest, EmbedRequest, Model
 from judges.kinds.base import Config, Item, NoScore, OneByOne, Outcome, Scored, Size
 from judges.kinds.llm.judging import Judging
 from judges.models import Alignment, AlignmentStep, Ask, AskState, Run, RunPurpose, ScoreStatus
+from judges.runs.open_run import NotNow
 from judges.runs.purposes import Scoring, asked_units
+from judges.runs.work import SLICE_SECONDS
 
 # Of a candidate two asks of each unit: of what was made without its fold, and of what was made of all.
 INNER, SAME_LABELS = 0, 1
@@ -187,6 +190,26 @@ class _Uniting:
         return Outcome([], [reply], found={"rules": rules})
 
 
+class _Turn:
+    """A model, for so long as one ask of many requests may have it: then that waits for its next turn, so that other
+    runs at the endpoint have theirs. It goes on from what came, which is kept."""
+
+    def __init__(self, model: Model) -> None:
+        self._model = model
+        self._until = time.monotonic() + SLICE_SECONDS
+        self._has_new = False
+
+    def chat(self, request: ChatRequest) -> Answered:
+        if self._has_new and time.monotonic() > self._until:
+            raise NotNow
+        answered = self._model.chat(request)
+        self._has_new |= not answered.is_kept
+        return answered
+
+    def embed(self, request: EmbedRequest) -> Answered:
+        return self._model.embed(request)
+
+
 class _Searching:
     """A judge and its model, for a better prompt in each part."""
 
@@ -206,7 +229,7 @@ class _Searching:
             of.base.config,
             [unit for unit in self._units if part == WHOLE or unit.fold != part],
             self._said,
-            model,
+            _Turn(model),
             asks=of.search,
             seed=of.seed,
             level_of=Levels(of.criterion).of,

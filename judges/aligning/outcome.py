@@ -78,11 +78,11 @@ def _number(value: float) -> float | None:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """What the searches came to, that of all of dev and those without a fold. instruction: the prompt that the first
+    """What the searches came to, that of all of dev and those without a fold. prompt: what the first
     found; "" where it found none that is better, and for a reader who still has to label a sample of dev (held_back).
     asked, proposed, refused: of all together (judges.aligning.search). failed: how many brought nothing to an end."""
 
-    instruction: str
+    prompt: str
     held_back: bool
     asked: int
     proposed: int
@@ -101,7 +101,7 @@ def found_by_search(of: Alignment, *, reader: Reader) -> Found | None:
         refused.update(one["refused"])
     held_back = bool(samples_still_to_label(reader, list(keys_of(of).values())))
     return Found(
-        instruction="" if held_back or WHOLE not in came else came[WHOLE]["prompt"],
+        prompt="" if held_back or WHOLE not in came else came[WHOLE]["prompt"],
         held_back=held_back,
         asked=sum(one["asked"] for one in came.values()),
         proposed=sum(one["proposed"] for one in came.values()),

@@ -105,8 +105,8 @@ class AlignmentRules(Shape, of=Rules, shows="shown held_back"):
     held_back = Of("How many are not shown, since you still have to label their samples.")
 
 
-class AlignmentSearch(Shape, of=Found, shows="instruction held_back asked proposed refused failed"):
-    instruction = Of("The prompt that was found; empty: none is better than the one it started from.")
+class AlignmentSearch(Shape, of=Found, shows="prompt held_back asked proposed refused failed"):
+    prompt = Of("What was found; empty: none is better than the one it started from.")
     held_back = Of("Whether it is not shown, since you still have to label a sample of dev.")
     asked = Of("Requests, replies that were kept included.")
     proposed = Of("How many prompts the model proposed.")

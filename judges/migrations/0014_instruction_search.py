@@ -46,7 +46,7 @@ class Migration(migrations.Migration):
                     ("start", "Current judge"),
                     ("rules", "Finding rules"),
                     ("unite", "Uniting rules"),
-                    ("search", "Instruction search"),
+                    ("search", "Prompt search"),
                     ("candidates", "Candidates"),
                     ("done", "Done"),
                 ],

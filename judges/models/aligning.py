@@ -17,7 +17,7 @@ class AlignmentStep(models.TextChoices):
     START = "start", _("Current judge")
     RULES = "rules", _("Finding rules")
     UNITE = "unite", _("Uniting rules")
-    SEARCH = "search", _("Instruction search")
+    SEARCH = "search", _("Prompt search")
     CANDIDATES = "candidates", _("Candidates")
     DONE = "done", _("Done")
 

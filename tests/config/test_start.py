@@ -9,8 +9,9 @@ from tests.conftest import ROOT
 
 # Each takes a good part of a second, and every web process and every command would pay for it.
 SLOW = {
-    "alignment.public", "alignment.report", "authlib", "httpcore2", "httpx", "httpx2", "matplotlib", "numpy", "openai",
-    "pandas", "prometheus_client", "pyarrow", "rapidfuzz", "requests", "scipy", "sklearn", "torch", "transformers",
+    "alignment.public", "alignment.report", "authlib", "gepa", "httpcore2", "httpx", "httpx2", "matplotlib", "numpy",
+    "openai", "pandas", "prometheus_client", "pyarrow", "rapidfuzz", "requests", "scipy", "sklearn", "torch",
+    "transformers",
 }  # fmt: skip
 
 LOAD = """

@@ -48,7 +48,7 @@ class Command(RunCommand):
             type=int,
             default=0,
             metavar="N",
-            help="search for better instructions too, with at most N requests for each fold and for all of dev",
+            help="search for a better prompt too, with at most N requests for each fold and for all of dev",
         )
         parser.add_argument("--budget", metavar="AMOUNT", help="stop at this budget, in the endpoint’s currency")
         what = parser.add_mutually_exclusive_group()
@@ -125,13 +125,12 @@ def lines_of(of: Alignment) -> list[str]:
         f"Chosen: {chosen}. Spent: {_spent(of)}.",
     ]
     rules = [f"  {rule.text} (from {rule.groups} groups)" for rule in of.rules.all()]
-    found = [f"Instruction found by search:\n{prompt}" for prompt in [_instruction(of)] if prompt]
-    return [*lines, *(["Rules found:", *rules] if rules else []), *found]
-
-
-def _instruction(of: Alignment) -> str:
+    if rules:
+        lines += ["Rules found:", *rules]
     whole = searches_of(of).get(WHOLE)
-    return "" if whole is None else str(whole["prompt"])
+    if whole is not None and whole["prompt"]:
+        lines += ["Prompt found by search:", whole["prompt"]]
+    return lines
 
 
 def _spent(of: Alignment) -> str:

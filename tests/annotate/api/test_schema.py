@@ -270,7 +270,7 @@ def test_replies_are_what_the_schema_says(both: Both, schema: dict[str, Any]) ->
     check(world.alice, "GET", alignments)
     check(world.alice, "POST", alignments, {"criterion": "grade"})
     check(world.rita, "POST", alignments, {"criterion": "grade"})
-    check(world.alice, "POST", alignments + "estimate/", {"criterion": "grade"})
+    check(world.alice, "POST", alignments + "estimate/", {"criterion": "grade", "search": 7})
     check(world.alice, "GET", alignments + "{alignment_id}/")
     check(world.alice, "PATCH", alignments + "{alignment_id}/rules/{rule_id}/", {"state": "accepted", "text": "Yes."})
     check(world.alice, "PATCH", alignments + "{alignment_id}/rules/{rule_id}/", {"state": "kept"})

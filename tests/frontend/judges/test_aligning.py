@@ -89,6 +89,8 @@ def test_a_form_that_is_wrong(world: World, alice: Client) -> None:
     reply = alice.post(path(world), {"criterion": "support", "samples": 100, "seed": 5, "budget": "-1"})
     assert reply.status_code == 422
     assert reply.context["form"].errors.keys() == {"budget"}
+    reply = alice.post(path(world), {"criterion": "support", "samples": 100, "seed": 5, "search": 7})
+    assert reply.context["form"].errors.keys() == {"search"}
     reply = alice.post(path(world), {"criterion": "support", "samples": 3, "seed": 5})
     assert "needs 10" in reply.content.decode()
     assert Alignment.objects.count() == 0

@@ -11,6 +11,8 @@ from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
+from django.test import Client
+from django.utils.html import escape
 
 from annotate.core.errors import Invalid
 from annotate.models import Label, Sample
@@ -72,14 +74,23 @@ def test_a_prompt_is_found_and_measured_by_what_it_has_not_seen(world: World, op
     found = searches_of(of)
     assert set(found) == {WHOLE, 0, 1, 2, 3}
     assert all(one["asked"] <= ASKS for one in found.values()), found
-    whole = of.candidates[[one["name"] for one in of.candidates].index("instruction")]["parts"]
+    whole = of.candidates[[one["name"] for one in of.candidates].index("prompt")]["parts"]
     assert whole[str(WHOLE)]["instruction"] == found[WHOLE]["prompt"]
     assert sum(f"names a {rule}" in found[WHOLE]["prompt"] for rule in RULES) >= 2
-    assert of.result["candidates"][of.result["chosen"]]["name"] == "instruction"
+    assert of.result["candidates"][of.result["chosen"]]["name"] == "prompt"
     assert of.result["gain"]["low"] > 0
     tried = try_candidate(of=of, samples=10)
     assert tried.version.config["prompt"] == found[WHOLE]["prompt"]
-    assert (tried.alignment, tried.candidate) == (of, "instruction")
+    assert (tried.alignment, tried.candidate) == (of, "prompt")
+    client = Client()
+    client.force_login(world.alice)
+    page = client.get(f"/p/desk/judges/{of.base.judge_id}/align/{of.pk}/").content.decode()
+    assert escape(found[WHOLE]["prompt"]) in page
+    assert "Chosen among all candidates: Prompt found by search." in page
+    assert "Prompt found by search" in client.get(f"/p/desk/judges/{of.base.judge_id}/lab/{tried.pk}/").content.decode()
+    reply = client.get(f"/api/projects/desk/judges/{of.base.judge_id}/alignments/{of.pk}/").json()
+    assert reply["searched"]["prompt"] == found[WHOLE]["prompt"]
+    assert reply["searched"]["asked"] == sum(one["asked"] for one in found.values())
     # Nothing of the test half was shown, and in the search of a fold nothing of that: each goes once more the same way.
     came = {request.prompt for request in openai_server.requests}
     assert {name for prompt in came for name in re.findall(r"z[qcl](s\d{4})", prompt)} == dev
@@ -132,7 +143,11 @@ def test_kills_of_the_worker_in_a_search(world: World, openai_server: OpenAIServ
     assert searches_of(again) == searches_of(of)
 
 
-def test_a_budget_that_ends_in_a_search(world: World, openai_server: OpenAIServer) -> None:
+def test_a_budget_that_ends_in_a_search(
+    world: World, openai_server: OpenAIServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # In turns, too: after each, other runs at the endpoint may ask.
+    monkeypatch.setattr("judges.aligning.asking.SLICE_SECONDS", 0.5)
     openai_server.answers(_Searched(seed=1))
     of = started(world, budget=Decimal("0.000001"))
     stops = Counter[str]()
@@ -182,10 +197,15 @@ def test_a_model_that_proposes_anything(world: World, openai_server: OpenAIServe
     for found in searches_of(of).values():
         refused.update(found["refused"])
         assert found["asked"] <= ASKS
+    client = Client()
+    client.force_login(world.alice)
+    page = client.get(f"/p/desk/judges/{version.judge_id}/align/{of.pk}/").content.decode()
+    assert "No better prompt found." in page
+    assert f"quotes a sample ({refused['quotes']})" in page
     assert refused.keys() == {"no_answer", "empty", "too_long", "variables", "language", "quotes"}
     assert any(INJECTED in prompt for prompt in seen)
     assert not any(quoting in prompt for prompt in seen)
-    assert "instruction" not in [one["name"] for one in of.result["candidates"]]
+    assert "prompt" not in [one["name"] for one in of.result["candidates"]]
     assert of.base.judge.versions.count() == 1, "no worse judge comes into use"
 
 
