@@ -1,5 +1,5 @@
 """Instruction search: other words for a judge's prompt, proposed by its model from what people said of its errors, and
-kept where it then agrees better with them. The loop is the `gepa` package's (decision 77); every ask goes out through
+kept where it then agrees better with them. The loop is the `gepa` package's (decision 75); every ask goes out through
 the model that the caller passes.
 
 It depends on nothing but its seed and the replies: one that is begun again with the same replies goes the same way.
