@@ -28,6 +28,8 @@ from judges.kinds.llm.prompt import code_for, fenced, names_between, parts_of, t
 MINIBATCH = 10
 # Units of other groups by which proposals are compared, at most.
 MOST_COMPARED = 60
+# Requests for a proposal in a row that brought no reply at all: what is asked is too long for the model, as a rule.
+MOST_UNANSWERED = 3
 # In characters, beside the prompt that it starts from; about so many tokens.
 LONGEST_GROWTH, GROWTH_TOKENS = 3_000, 1_000
 FEWEST_ASKS, MOST_ASKS = 100, 5_000
@@ -101,13 +103,14 @@ def searched(
     from gepa import optimize
 
     # As many that are right beside those that are wrong, or a proposal rests on one or two errors.
-    rest = [unit for unit in shown if unit not in wrong]
-    rest.sort(key=lambda unit: drawn(seed, "\x1f".join(unit.key), "beside"))
+    mistaken = {unit.key for unit in wrong}
+    rest = [unit for unit in shown if unit.key not in mistaken]
     # What an iteration asks at most: the prompt that it starts from and the new one, and that once more compared.
     at_once = 2 * MINIBATCH + 1 + len(compared)
 
     def is_over(state: Any) -> bool:
-        return bool(found.asked + at_once > asks or found.proposed * MINIBATCH >= asks or state.i >= asks)
+        is_spent = found.asked + at_once > asks or found.proposed * MINIBATCH >= asks or state.i >= asks
+        return bool(is_spent or judge.unanswered >= MOST_UNANSWERED)
 
     try:
         best = optimize(
@@ -128,11 +131,12 @@ def searched(
 
 
 def _dealt(units: Sequence[Unit], seed: int) -> tuple[list[Unit], list[Unit]]:
-    """Those that proposals rest on, and those that they are compared by, of other groups."""
+    """Those that proposals rest on, and those that they are compared by, of other groups; in an order that is drawn."""
     groups = sorted({unit.group for unit in units}, key=lambda group: (drawn(seed, group, "search"), group))
     half = set(groups[: len(groups) // 2])
-    shown = [unit for unit in units if unit.group not in half]
-    return shown, [unit for unit in units if unit.group in half][:MOST_COMPARED]
+    order = sorted(units, key=lambda unit: (drawn(seed, "\x1f".join(unit.key), "search"), unit.key))
+    shown = [unit for unit in order if unit.group not in half]
+    return shown, [unit for unit in order if unit.group in half][:MOST_COMPARED]
 
 
 class _Silent:
@@ -160,6 +164,7 @@ class _Adapter:
         self._level_of, self._quotes = level_of, quotes
         self._said = {(str(config[_PROMPT]), key): one for key, one in said.items()}
         self._judges: dict[str, Judging] = {}
+        self.unanswered = 0
 
     def agrees(self, unit: Unit, said: _Said) -> bool:
         return said[0] is not None and self._level_of(said[0]) == unit.level
@@ -183,6 +188,7 @@ class _Adapter:
             )
             self._found.proposed += 1
             reply = self._asked(lambda: self._model.chat(request))
+            self.unanswered = self.unanswered + 1 if reply is None else 0
             if reply is None:
                 raise Unfit("no_answer")
             return {_PROMPT: read_prompt(reply, self._config[_PROMPT], self._quotes)}

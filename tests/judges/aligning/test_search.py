@@ -18,16 +18,20 @@ from annotate.core.errors import Invalid
 from annotate.models import Label, Sample
 from judges.aligning.asking import _Searching, searches_of
 from judges.aligning.candidates import WHOLE
+from judges.aligning.people import Unit
 from judges.aligning.read import spent
+from judges.aligning.search import Searched, searched
 from judges.aligning.write import estimate_alignment, resume_alignment, start_alignment, try_candidate
-from judges.endpoints.calls import Answered, ChatRequest
+from judges.endpoints.calls import Answered, CallFailed, ChatRequest
 from judges.kinds.base import Item
-from judges.models import Alignment, AlignmentStep, Reply
+from judges.models import Alignment, AlignmentStep, Reply, ScoreStatus
 from judges.reports.evidence import settled_on_dev
 from tests.annotate.factories import World, make_world
 from tests.judges.aligning.planted import RULES, PlantedModel
 from tests.judges.aligning.test_aligning import SAMPLES, aligned, planted
 from tests.judges.aligning.test_hard_cases import _as_far_as_it_goes, real_worker
+from tests.judges.kinds.llm.making import complete
+from tests.judges.kinds.making import sample
 from tests.judges.runs.building import endpoint_at, llm_judge
 from tests.openai_server import OpenAIServer, Request
 from tests.openai_server.messages import chat
@@ -207,6 +211,34 @@ def test_a_model_that_proposes_anything(world: World, openai_server: OpenAIServe
     assert not any(quoting in prompt for prompt in seen)
     assert "prompt" not in [one["name"] for one in of.result["candidates"]]
     assert of.base.judge.versions.count() == 1, "no worse judge comes into use"
+
+
+class _Refusing(_Recorded):
+    """Takes no request for a proposal."""
+
+    def chat(self, request: ChatRequest) -> Answered:
+        if '{"prompt": …}' in str(request.messages):
+            raise CallFailed(ScoreStatus.ERROR, "Too long.")
+        return super().chat(request)
+
+
+def test_an_endpoint_that_takes_no_such_request() -> None:
+    options = [{"value": "yes"}, {"value": "no"}]
+    about = {"key": "support", "unit": "claim", "options": options, "prompt": "Supported?"}
+    base = complete({"criterion": "support", "model": "m", "template": "claim_support"}, **about)
+    samples = [sample(n, claims=[f"Claim {n}."], contexts=[f"Of {n}."], question="Q?") for n in range(60)]
+    units = [Unit(one, "claim:0", f"g{n}", n % 4, "no", 1, ()) for n, one in enumerate(samples)]
+    found = searched(
+        base,
+        units,
+        {unit.key: ("yes", "") for unit in units},
+        _Refusing(PlantedModel()),
+        asks=ASKS,
+        seed=1,
+        level_of=lambda value: int(value == "no"),
+        quotes=lambda _prompt: False,
+    )
+    assert found == Searched(asked=3, proposed=3, refused={"no_answer": 3})
 
 
 def test_how_many_requests_a_search_may_make(world: World, openai_server: OpenAIServer) -> None:
