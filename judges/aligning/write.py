@@ -154,7 +154,7 @@ def estimate_alignment(
         + (corrections + parts) * RULE_TOKENS
         + parts * searches.tokens_out,
     )
-    asks = size.requests
+    asks = round(size.requests)
     return priced(version, asks, size, samples=len({unit.sample.pk for unit in units}), is_estimated=True)
 
 

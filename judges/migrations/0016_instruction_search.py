@@ -8,7 +8,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
     dependencies = [
         ("annotate", "0050_verdict_by_method"),
-        ("judges", "0014_confidence"),
+        ("judges", "0015_cascades"),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 
