@@ -78,7 +78,7 @@ class Prices:
 
 
 def plot_of(points: Sequence[tuple[str, str, Shares, Price]]) -> dict[str, Any] | None:
-    """Cost against the share that judges decide, as places in a drawing of 100 by 100; None without two known costs."""
+    """Cost against the share that judges decide, as places in a drawing of 320 by 220; None without two known costs."""
     known = [(title, then, shares, price) for title, then, shares, price in points if price.amount is not None]
     most = max((price.amount for *_rest, price in known if price.amount is not None), default=Decimal(0))
     if len(known) < 2 or not most:
@@ -87,8 +87,10 @@ def plot_of(points: Sequence[tuple[str, str, Shares, Price]]) -> dict[str, Any] 
         "most": money(most, next((price.currency for *_rest, price in known if price.currency), None)),
         "points": [
             {
-                "x": f"{100 * (shares.cheap + shares.dear):.1f}",
-                "y": f"{100 - 100 * float(price.amount / most):.1f}",
+                "x": f"{320 * (shares.cheap + shares.dear):.1f}",
+                "y": f"{220 - 220 * float(price.amount / most):.1f}",
+                # Names find room towards the middle.
+                "is_left": shares.cheap + shares.dear < 0.5,
                 "title": _("%(cheap)s, then %(dear)s: %(share)s, %(price)s")
                 % {"cheap": title, "dear": then, "share": shares.machines, "price": price.text},
                 "name": title if not then else f"{title} → {then}",

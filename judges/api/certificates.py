@@ -11,7 +11,6 @@ from rest_framework.request import Request
 from annotate.api.base import ProjectAPIView
 from annotate.api.schema import answers
 from annotate.api.serializers import With
-from annotate.core.blindness import Reader
 from annotate.core.bodies import MANY_ROWS
 from annotate.core.errors import Invalid
 from annotate.core.permissions import may
@@ -19,11 +18,10 @@ from annotate.core.rows import first_or_raise
 from annotate.projects.read import criterion_named, one_rated_criterion
 from judges.api import certificates_serializers as shapes
 from judges.certificates.apply import AppliedBatch, apply_certificate, apply_to_pipeline
-from judges.certificates.gate import Gate, gate
+from judges.certificates.gate import gate
 from judges.certificates.write import issue_certificate, look_at_test
 from judges.core.requirement import require, requirement_of
 from judges.models import Certificate, Look, Requirement
-from judges.versions.read import learned_for
 
 
 class RequirementView(ProjectAPIView):
@@ -94,7 +92,7 @@ class CertificatesView(ProjectAPIView):
             .select_related("look__criterion__project", "look__judge", "look__version__judge__project", "created_by")
             .defer("look__samples")
         )
-        return {"results": [_in_full(one, reader=self.user) for one in found]}
+        return {"results": [shapes.of_certificate(one, reader=self.user) for one in found]}
 
     @answers(shapes.Certificate, takes=shapes.CertificateRequest, status=201, conflict=True)
     def post(self, request: Request, data: dict[str, Any], slug: str) -> With:
@@ -105,18 +103,14 @@ class CertificatesView(ProjectAPIView):
         """
         looks = Look.objects.filter(pk=data["look"], criterion__project=self.project)
         look = first_or_raise(looks, Http404("Test evaluation not found."))
-        return _in_full(issue_certificate(look=look, user=self.user), reader=self.user)
-
-
-def _in_full(certificate: Certificate, *, reader: Reader) -> With:
-    return With(certificate, learned=learned_for(certificate.look.version, reader=reader))
+        return shapes.of_certificate(issue_certificate(look=look, user=self.user), reader=self.user)
 
 
 class GateView(ProjectAPIView):
     actions = {"GET": "reports.read"}
 
     @answers(shapes.Gate, query=shapes.GateAsked)
-    def get(self, request: Request, asked: dict[str, Any], slug: str) -> Gate:
+    def get(self, request: Request, asked: dict[str, Any], slug: str) -> With:
         """Whether a judge may still be relied on, as `manage.py gate` says it.
 
         By the decision in its latest certificate. `passed` is false, with a `code` and a `reason`, when there is none
@@ -127,13 +121,14 @@ class GateView(ProjectAPIView):
         (`audits_unscored`); when the decision is `not_for_use` or `cannot_tell`; and
         when the lower bound of kappa is under a `min_kappa` that was asked for (`below_bar`).
         """
-        return gate(
+        found = gate(
             project=self.project,
             criterion_key=asked["criterion"],
             judge_name=asked["judge"],
             min_kappa=asked.get("min_kappa"),
             dimension=asked.get("dimension"),
         )
+        return shapes.of_gate(found, reader=self.user)
 
 
 class ApplyView(ProjectAPIView):

@@ -23,12 +23,13 @@ from annotate.api.serializers import (
     Whole,
     With,
 )
+from annotate.core.blindness import Reader
 from annotate.core.scales import as_number
 from judges import models
 from judges.certificates import apply, decision_read, gate
 from judges.certificates.drift_read import Drift as Watched
 from judges.certificates.drift_read import drift_sentence
-from judges.versions.read import Shown
+from judges.versions.read import Shown, learned_for
 
 _DIMENSION = "What it measures, if it was certified for several things."
 _RESTS_ON = ("endpoint", "figure", "coverage", "drawn", "drawn_by")
@@ -327,6 +328,16 @@ class Applied(Shape):
 
     def get_results(self, batch: apply.AppliedBatch) -> list[dict[str, Any]]:
         return apply.applied_rows(batch)
+
+
+def of_certificate(certificate: models.Certificate, *, reader: Reader) -> With:
+    """What is `Certificate`."""
+    return With(certificate, learned=learned_for(certificate.look.version, reader=reader))
+
+
+def of_gate(found: gate.Gate, *, reader: Reader) -> With:
+    """What is `Gate`."""
+    return With(found, certificate=found.certificate and of_certificate(found.certificate, reader=reader))
 
 
 def of_stored(found: apply.StoredBatch, *, with_rows: bool) -> With:

@@ -11,7 +11,6 @@ from django.db.models import Exists, Q, QuerySet
 import alignment
 from annotate.core.blindness import Reader, samples_without_judges, still_to_label, without_judges_held_back
 from annotate.core.errors import Invalid
-from annotate.core.packed import Kind
 from annotate.core.scales import Value, normalise
 from annotate.models import Criterion, Project, Sample, Verdict
 from annotate.models.label import DECIDED_METHODS, VerdictState
@@ -264,6 +263,7 @@ def load_scores(
 
     from alignment.base.coded import Coded, array_of
     from alignment.report.units import ByUnit
+    from annotate.core.packed import Kind
     from annotate.verdicts.unit_columns_read import unit_columns
 
     every = Score.objects.filter(of or _on_kind(criterion.unit), version=version, dimension=dimension)

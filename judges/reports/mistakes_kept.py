@@ -20,7 +20,7 @@ from kombu.exceptions import OperationalError
 
 from annotate.core import memory
 from annotate.core.background import hand_over
-from annotate.core.blindness import samples_without_judges
+from annotate.core.blindness import Reader, samples_without_judges
 from annotate.core.errors import Invalid, Unavailable
 from annotate.models import Criterion, User
 from annotate.samples.read import samples_named
@@ -75,7 +75,7 @@ def series_of(criterion: Criterion, judge: Judge, dimension: str | None = None) 
     return Series(criterion, judge, named)
 
 
-def mistakes_of(series: Series, *, reader: User, looks: bool = True) -> Mistakes:
+def mistakes_of(series: Series, *, reader: Reader, looks: bool = True) -> Mistakes:
     """looks: for changes since, which counts every label, task, verdict and score of the criterion."""
     kept = _latest(series, reader)
     is_out_of_date = None
@@ -85,7 +85,7 @@ def mistakes_of(series: Series, *, reader: User, looks: bool = True) -> Mistakes
         found=None if kept is None else kept.found,
         made_at=None if kept is None else kept.made_at,
         is_out_of_date=is_out_of_date,
-        is_pending=cache.get(series.key("pending", reader.pk)) is not None,
+        is_pending=cache.get(series.key("pending", _whose(reader))) is not None,
     )
 
 
@@ -127,14 +127,18 @@ def _find(series: Series, user: User, seen: str) -> None:
     cache.set(series.key("kept", whose), _Kept(found, seen, timezone.now()), timeout=_KEPT_SECONDS)
 
 
-def _latest(series: Series, reader: User) -> _Kept | None:
+def _latest(series: Series, reader: Reader) -> _Kept | None:
     """None of which names a sample that the reader has to label or to decide about, be it since it was found."""
-    kept = [cache.get(series.key("kept", whose)) for whose in (None, reader.pk)]
+    kept = [cache.get(series.key("kept", whose)) for whose in {None, _whose(reader)}]
     newest = sorted((one for one in kept if one is not None), key=lambda one: one.made_at, reverse=True)
     return next((one for one in newest if not _is_held_back(series, one, reader)), None)
 
 
-def _is_held_back(series: Series, kept: _Kept, reader: User) -> bool:
+def _whose(reader: Reader) -> int | None:
+    return reader.pk if isinstance(reader, User) else None
+
+
+def _is_held_back(series: Series, kept: _Kept, reader: Reader) -> bool:
     keys = samples_named(series.criterion.project, set(_named(kept.found))).values_list("pk", flat=True)
     return bool(samples_without_judges(reader, set(keys)))
 

@@ -29,10 +29,13 @@ from annotate.tasks.write import reopen_task, return_task
 from annotate.verdicts.adjudication import approve
 from judges.aligning.candidates import WHOLE
 from judges.canaries.write import check_canaries
+from judges.certificates.cascades import use_cascade
 from judges.endpoints.write import create_endpoint
 from judges.models import (
+    PROMISE,
     Alignment,
     Ask,
+    CascadeLook,
     Endpoint,
     Judge,
     JudgeVersion,
@@ -412,6 +415,39 @@ def alignment_stages(llm: int, user: User) -> dict[str, int]:
         text = f"A claim that names a holiday needs the year. {LONG}"
         Rule.objects.create(alignment=done, proposed=text, text=text, sources=sources, groups=2, state=state)
     return {"done_alignment": done.pk, "same_alignment": same.pk, "going_alignment": going.pk}
+
+
+def cascade_stages(project: Project, user: User) -> dict[str, int]:
+    """A look with two judges that certified two of four shares of agreement, and the judge that was made of it."""
+    criterion = project.criteria.get(key="support", is_current=True)
+    versions = {
+        version.judge.name: version
+        for version in JudgeVersion.objects.filter(judge__project=project, state=VersionState.KEPT)
+    }
+    of_units: dict[str, Any] = {"n": 120, "clusters": 60, "method": "exact"}
+    step = {
+        "cheap": 0.4, "dear": 0.0, "shares": {"cheap": 0.5, "dear": 0.3, "people": 0.2},
+        "disagreement": Estimate(0.08, 0.0, 0.15, **of_units).as_dict(),
+        "of_settled": Estimate(0.05, 0.0, 0.12, **of_units).as_dict(),
+    }  # fmt: skip
+    tried = {"confidence": 0.97, "tried": 1}
+    missed = {"reason": {"code": "no_cascade_decides"}, "step": None}
+    certified = [
+        {"agreement": share, **tried, **({"reason": None, "step": step} if share < 0.9 else missed)}
+        for share in (0.8, 0.85, 0.9, 0.95)
+    ]
+    judges = [{"threshold": 0.5, "coverage": 1.0, "by_confidence": False} for _name in versions]
+    look = CascadeLook.objects.create(
+        project=project, criterion_key=criterion.key, criterion=criterion, cheap=versions["token-overlap"],
+        cheap_dimension="support", dear=versions["claim-checker"], dear_dimension="support", number=7, level=0.97,
+        promise=PROMISE, fingerprint="f", samples={"dev": [], "test": [], "chances": {}}, created_by=user,
+        result={
+            "reason": None, "confidence": 0.97, "judges": judges[:2], "drawn_by": [], "dev": 60, "units": 120,
+            "groups": 60, "unsettled": 3, "family": [[0.4, 0.0]], "certified": certified,
+        },
+    )  # fmt: skip
+    judge = use_cascade(look=look, agreement=0.85, name=f"overlap-then-checker {LONG}"[:200], actor=user)
+    return {"cascade": look.number, "cascade_judge": judge.pk}
 
 
 def _proposals(version: JudgeVersion, user: User) -> Run:

@@ -34,11 +34,11 @@ FILES = ["/p/demo/reports/support/{report}.html", "/p/stages/systems/experiments
 # Fields that have no script here. Numbers, keys, and texts of which a script would leave no code that is known:
 WITHOUT = """
     Alignment.candidates Alignment.result Alignment.units Rule.sources
-    AuditSchedule.problem Batch.selection Criterion.passes Experiment.order ExperimentDraw.groups ExperimentRule.guards
-    ExperimentRule.metrics FrozenSet.manifest GoldAnswer.value GuidelineImage.name Identity.roles ImportJob.errors
-    ImportJob.mapping ImportJob.options ImportJob.result Job.asked Look.samples MetricBands.metrics PairDraw.groups
-    ProposedValues.proposed Release.filters Response.ranking Run.scope Run.terms SystemVersion.price
-    Target.headers User.preferences Verdict.decided_votes
+    AuditSchedule.problem Batch.selection CascadeLook.result CascadeLook.samples Criterion.passes Experiment.order
+    ExperimentDraw.groups ExperimentRule.guards ExperimentRule.metrics FrozenSet.manifest GoldAnswer.value
+    GuidelineImage.name Identity.roles ImportJob.errors ImportJob.mapping ImportJob.options ImportJob.result Job.asked
+    Look.samples MetricBands.metrics PairDraw.groups ProposedValues.proposed Release.filters Response.ranking
+    Run.scope Run.terms SystemVersion.price Target.headers User.preferences Verdict.decided_votes
 """
 # What no row of the world has:
 WITHOUT += """

@@ -33,7 +33,7 @@ _OF_A_REPLY = re.compile(
     r"""csrfmiddlewaretoken" value="[^"]*"|nonce-?[='"\w-]+|csrf-?token[^,>]*|[0-9a-f-]{36}"""
     r"""|'(?:Expires|Content-Length|X-Request-ID)': '[^']*'"""
     r"""|seed \d+|name="seed" value="\d+"|seed=\d+|"seed": \d+|\d+ ?(?:seconds?|minutes?) ago"""
-    r"""|"last_login": "[^"]*"|"sessions_until": \[[^\]]*\]""",
+    r"""|"last_login": "[^"]*"|"sessions_until": \[[^\]]*\]|"made_at": ?"[^"]*"|\d+ \w{3} \d{4} \d\d:\d\d""",
     re.IGNORECASE,
 )
 # After a look, and of it: what its certificate makes of scores goes with the samples that it was looked at on.
@@ -194,4 +194,4 @@ def test_reports_of_before_are_left_with_what_people_said(world: Hidden) -> None
 def test_only_a_look_reads_unlocked_evidence() -> None:
     files = [path for room in ("judges", "frontend", "annotate", "config") for path in (ROOT / room).rglob("*.py")]
     found = {path.relative_to(ROOT).as_posix() for path in files if "evidence_of_look" in path.read_text("utf-8")}
-    assert found == {"judges/reports/evidence.py", "judges/certificates/write.py"}
+    assert found == {"judges/reports/evidence.py", "judges/certificates/write.py", "judges/certificates/cascades.py"}

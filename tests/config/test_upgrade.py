@@ -566,11 +566,12 @@ class _Links(HTMLParser):
 
 
 def _open_all(client: Client) -> Counter[str]:
-    """Follows the links from the front page on, to so many pages of each kind. Returns how many, by their routes."""
+    """Follows the links from the front page on, the nearest first, to so many pages of each kind. Returns how many, by
+    their routes."""
     opened: Counter[str] = Counter()
     seen, waiting = {"/"}, ["/"]
     while waiting:
-        address = waiting.pop()
+        address = waiting.pop(0)
         route = resolve(address.partition("?")[0]).view_name
         if opened[route] == EACH:
             continue

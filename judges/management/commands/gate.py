@@ -8,9 +8,10 @@ from typing import Any
 
 from django.core.management.base import CommandError
 
+from annotate.core.blindness import SYSTEM
 from annotate.management.base import OneLineCommand
 from annotate.projects.read import project_named
-from judges.api.certificates_serializers import Gate
+from judges.api.certificates_serializers import Gate, of_gate
 from judges.certificates.gate import gate, gate_markdown
 
 # Exit codes: a pipeline must tell "no" from "the question makes no sense".
@@ -46,7 +47,9 @@ class Command(OneLineCommand):
             min_kappa=options["min_kappa"],
         )
         if options["format"] == "json":
-            self.stdout.write(json.dumps(Gate.show(found), ensure_ascii=False, indent=1, allow_nan=False))
+            self.stdout.write(
+                json.dumps(Gate.show(of_gate(found, reader=SYSTEM)), ensure_ascii=False, indent=1, allow_nan=False)
+            )
         elif options["format"] == "markdown":
             self.stdout.write(gate_markdown(found))
         elif found.passed:

@@ -20,6 +20,7 @@ from annotate.tasks.labelling import skip_task, submit_task
 from annotate.tasks.threads import ask as ask_reviewers
 from annotate.tasks.threads import write
 from judges.models import (
+    PROMISE,
     Alignment,
     Ask,
     CascadeLook,
@@ -136,6 +137,16 @@ def _world(module_transaction: None) -> World:
             alignment=alignment, proposed=f"{MARKER} rule", text=f"{MARKER} rule", groups=1,
             sources=[[samples[0].external_id, "answer"]],
         )  # fmt: skip
+    cheap, dear = JudgeVersion.objects.filter(state="kept").order_by("pk")
+    CascadeLook.objects.create(
+        project=world.project, criterion_key="grade", criterion=world.criteria("grade")[0], cheap=cheap, dear=dear,
+        cheap_dimension="grade", dear_dimension="grade", number=1, level=0.97, promise=PROMISE, fingerprint="f",
+        samples={"dev": [], "test": [samples[0].external_id], "chances": {}},
+        result={
+            "judges": [{"threshold": NUMBERS[1], "coverage": 1.0, "by_confidence": False}] * 2, "drawn_by": [],
+            "dev": 3, "units": 3, "groups": 3, "unsettled": 0, "family": [], "certified": [],
+        },
+    )  # fmt: skip
     return world
 
 

@@ -15,6 +15,7 @@ from annotate.batches.audits_make import make_audit
 from annotate.batches.audits_write import create_schedule
 from annotate.batches.draws_read import drawn_samples
 from annotate.batches.steps import count_single_labels
+from annotate.core.blindness import SYSTEM
 from annotate.core.errors import Conflict
 from annotate.models import Criterion, Label, Project, Sample, Task, User
 from annotate.projects.notices_read import notices
@@ -142,7 +143,7 @@ def test_an_alarm_is_dated_and_fails_the_gate(grade: Criterion, certificate: Cer
     assert found.code == "drift"
     day = f"{drift.alarm:%-d %b %Y}"
     assert found.sentence.startswith(f"Certificate 1 no longer holds. What was audited up to {day} shows")
-    assert shapes.Gate.show(found)["drift"]["alarm"] == drift.alarm.isoformat()
+    assert shapes.Gate.show(shapes.of_gate(found, reader=SYSTEM))["drift"]["alarm"] == drift.alarm.isoformat()
     assert gate_markdown(found).count("errs more often") == 1
     with pytest.raises(Conflict) as refusal:
         apply_certificate(project=grade.project, criterion_key="grade", judge_name="good", rows=[{"score": 0.5}])
@@ -160,7 +161,7 @@ def test_errors_in_a_row_or_at_once_are_no_alarm_and_fail_the_gate(grade: Criter
         "or all at once, so a rise cannot be told from a streak yet: 30 audited units of 30 samples, error "
         "rate 1.000 ("
     )
-    assert shapes.Gate.show(found)["drift"]["streaks"] is True
+    assert shapes.Gate.show(shapes.of_gate(found, reader=SYSTEM))["drift"]["streaks"] is True
     assert gate_markdown(found).count("in a row") == 1
     with pytest.raises(Conflict) as refusal:
         apply_certificate(project=grade.project, criterion_key="grade", judge_name="good", rows=[{"score": 0.5}])

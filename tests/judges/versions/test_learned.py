@@ -12,6 +12,7 @@ from annotate.projects.write import set_member
 from judges.aligning.candidates import WHOLE
 from judges.models import Alignment, JudgeVersion
 from judges.versions.learned_read import learned_by, learned_if_aligned
+from judges.versions.read import learned_for
 from judges.versions.specs import judge_from_spec
 from judges.versions.write import add_version
 from tests.annotate.factories import World, make_batch, make_samples, make_world
@@ -121,6 +122,10 @@ def test_who_still_labels_what_a_rule_comes_from_reads_it_nowhere(world: World) 
             status = 200 if may else 403
             for client, where in ((client_of(person), "/api/projects/desk"), (as_user(person), "/p/desk")):
                 assert client.get(f"{where}/{place}/versions/2/export/?to={to}").status_code == status
+        shown = learned_for(version, reader=person)
+        assert shown is not None
+        assert shown.rules == 2
+        assert (shown.sources is not None) is may
     assert "2, hidden until" in page_of(as_user(world.rita), f"/p/desk/{place}/")
 
 
