@@ -99,8 +99,9 @@ def cost_of(version: JudgeVersion) -> Cost:
 @dataclass(frozen=True, slots=True)
 class LeftByCascade:
     """samples: how many of the project have a unit that the cascade was asked about. rest: the own ids, in import
-    order, of those of which it left a unit to people; unlabelled: of these, those with such a unit that no person has
-    labelled yet. Both without locked samples: being among them says what the judges say."""
+    order, of those with a unit that it did not decide: neither judge was sure, or one had no answer. unlabelled: of
+    these, those with such a unit that no person has labelled yet. Both without locked samples: being among them says
+    what the judges say."""
 
     samples: int
     rest: list[str]
@@ -113,7 +114,7 @@ def left_by_cascade(version: JudgeVersion, *, reader: Reader) -> LeftByCascade:
     values = {
         "version": version.pk,
         "dimension": version.config["dimension"],
-        "left": ScoreStatus.LEFT,
+        "decided": ScoreStatus.OK,
         "criterion": look.criterion_id,
         "disputed": VerdictState.DISPUTED,
     }
@@ -134,7 +135,7 @@ WITH labelled AS (
     UNION
     SELECT sample_id, unit FROM annotate_verdict WHERE criterion_id = %(criterion)s AND state <> %(disputed)s
 )
-SELECT s.id, s.external_id, bool_or(c.status = %(left)s), bool_or(c.status = %(left)s AND labelled.unit IS NULL)
+SELECT s.id, s.external_id, bool_or(c.status <> %(decided)s), bool_or(c.status <> %(decided)s AND labelled.unit IS NULL)
 FROM judges_score c
 JOIN annotate_sample s ON s.id = c.sample_id AND NOT s.composed
 LEFT JOIN labelled ON labelled.sample_id = c.sample_id AND labelled.unit = c.unit
