@@ -22,7 +22,9 @@ CHEAP, DEAR, PEOPLE = 0, 1, 2
 
 @dataclass(frozen=True, slots=True)
 class Cascade:
-    """From which sureness on each judge decides; infinite: nowhere."""
+    """From which sureness on each judge decides; infinite: nowhere. Where the cheap one decides anything, the dear one
+    decides only what that has answered and was not sure of: without its answer nobody knows whether it would have been,
+    and on all units the dear judge may be worse than on those."""
 
     cheap: float
     dear: float
@@ -30,7 +32,8 @@ class Cascade:
     def decider(self, said: "TwoJudges") -> Ints:
         """Who decides each unit, CHEAP, DEAR or PEOPLE, shape (units,)."""
         cheap = (said.cheap != NO_ANSWER) & (said.cheap_sure >= self.cheap * (1 - ROUNDING))
-        dear = (said.dear != NO_ANSWER) & (said.dear_sure >= self.dear * (1 - ROUNDING))
+        asked = (said.cheap != NO_ANSWER) | np.isinf(self.cheap)
+        dear = asked & (said.dear != NO_ANSWER) & (said.dear_sure >= self.dear * (1 - ROUNDING))
         return np.where(cheap, CHEAP, np.where(dear, DEAR, PEOPLE))
 
 
@@ -39,8 +42,9 @@ class TwoJudges:
     """What two judges say of units, each of shape (units,).
 
     ``cheap`` and ``dear``: positions of levels, or ``NO_ANSWER``; ``…_sure``: how sure of it, from 0 on, the higher the
-    surer; it is only compared with other sureness of the same judge. ``people``: theirs, or ``NO_ANSWER`` where they
-    have not settled the unit: whoever decides such a unit disagrees. ``cluster``: the group.
+    surer, or minus infinity for an answer that never decides; it is only compared with other sureness of the same
+    judge. ``people``: theirs, or ``NO_ANSWER`` where they have not settled the unit: whoever decides such a unit
+    disagrees. ``cluster``: the group.
     """
 
     cheap: Ints
@@ -84,7 +88,7 @@ class TwoJudges:
 
     @cached_property
     def by_cheap(self) -> Ints:
-        """The units that the cheap judge answers, the surest first."""
+        """The units that the cheap judge may decide, the surest first."""
         return _falling(self.cheap, self.cheap_sure)
 
     @cached_property
@@ -99,7 +103,7 @@ class TwoJudges:
 
 
 def _falling(said: Ints, sure: Floats) -> Ints:
-    answered = np.flatnonzero(said != NO_ANSWER)
+    answered = np.flatnonzero((said != NO_ANSWER) & (sure > -inf))
     return answered[np.argsort(-sure[answered], kind="stable")]
 
 
@@ -126,7 +130,8 @@ def cascade_family(
     agreements: Sequence[float] = AGREEMENTS,
     confidence: float = CONFIDENCE,
 ) -> list[Cascade]:
-    """Cascades from dev in the order in which they are tried: each decides all that the one before does, and more.
+    """Cascades from dev in the order in which they are tried. Each decides all that the one before did, and more, but
+    for units without an answer of the cheap judge from where that begins to decide.
 
     Each step allows a larger share of disagreement on dev (``cascade_at``). The first step is the first that decides a
     fifth of the units, and brings, if test is like dev, enough of ``clusters`` groups for the lowest of the
@@ -157,10 +162,11 @@ def cascade_family(
 
 def _least_sure(dev: TwoJudges, allowed: float, cheap: float, falling: Ints, said: Ints, sure: Floats) -> float:
     """The least sureness from which on the judge decides, where at most ``allowed`` of all decided units is wrong;
-    infinite: none. ``falling``: the units that it answers, the surest first. ``cheap``: from which sureness on the
+    infinite: none. ``falling``: the units that it may decide, the surest first. ``cheap``: from which sureness on the
     cheap judge has decided before."""
     before = Cascade(cheap, inf).decider(dev) == CHEAP
-    own = falling[~before[falling]]
+    asked = (dev.cheap != NO_ANSWER) | np.isinf(cheap)
+    own = falling[(asked & ~before)[falling]]
     if not own.size:
         return inf
     surest, wrong = sure[own], (said != dev.people)[own]

@@ -84,8 +84,9 @@ def _shares(decider: Ints) -> dict[str, float]:
 
 
 def _has_people(reference: Reference) -> Bools:
-    """Units that people settled, and those that several labelled and have not."""
-    return reference.positive.known | (reference.left_out & ~reference.alone)
+    """Units that people settled, those that several labelled and have not, and those whose labels, made elsewhere, are
+    split evenly."""
+    return reference.positive.known | reference.share.known | (reference.left_out & ~reference.alone)
 
 
 def _people(reference: Reference) -> Ints:
@@ -105,15 +106,14 @@ def _cross_fitted(one: Comparison) -> tuple[Ints, Floats]:
 def _said(judged: Judged, threshold: float | None) -> tuple[Ints, Floats]:
     """Of every unit of the reference the judge's pass (1), fail (0) or none, and how sure it is of that: how far the
     score is from the threshold, or a label's confidence. A judge that has no confidences is as sure of each label; of
-    one that has, a label without counts as none."""
+    one that has, a label without never decides."""
     size = len(judged.reference.units)
     said, sure = np.full(size, NO_ANSWER, dtype=np.int64), np.full(size, np.nan)
     if judged.answers_labels:
         passing = judged.passing
         if judged.said.confidence:
             confidence = ByUnit.of(judged.reference.units, judged.said.confidence, np.float64)
-            passing = passing.only(confidence.known)
-            sure[passing.places] = confidence.values_at[passing.places]
+            sure[passing.places] = np.where(confidence.known, confidence.values_at, -np.inf)[passing.places]
         else:
             sure[passing.places] = 0.0
         said[passing.places] = passing.column

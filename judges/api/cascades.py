@@ -14,7 +14,8 @@ from annotate.projects.read import criterion_named
 from judges.api import cascades_serializers as shapes
 from judges.api import judges_serializers
 from judges.certificates.cascades import look_at_cascade, use_cascade
-from judges.certificates.cascades_read import CascadeStanding, LeftByCascade, cascade_standing, left_by_cascade
+from judges.certificates.cascades_read import CascadeStanding, cascade_standing, left_by_cascade
+from judges.certificates.triage_read import Left
 from judges.core.scores_read import current_version
 from judges.models import CascadeLook, Judge, JudgeKind, JudgeVersion
 from judges.versions.read import one_judge
@@ -81,7 +82,7 @@ class CascadeLeftView(ProjectAPIView):
     actions = {"GET": "reports.read"}
 
     @answers(shapes.CascadeLeft)
-    def get(self, request: Request, slug: str, judge_id: int) -> LeftByCascade:
+    def get(self, request: Request, slug: str, judge_id: int) -> Left:
         """The samples of which a cascade has left a unit to people, as there are scores now.
 
         Without samples of the test half. For a batch: `{"method": "list", "samples": …}`.

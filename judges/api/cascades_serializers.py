@@ -8,6 +8,7 @@ from annotate.api.serializers import FreeObject, Moment, Number, Of, Shape, Text
 from judges import models
 from judges.api.certificates_serializers import Drift, Ended
 from judges.certificates import cascades_read
+from judges.certificates.triage_read import Left
 
 
 class CascadeRequest(Shape):
@@ -57,7 +58,9 @@ class Cascade(Shape, of=cascades_read.CascadeStanding, shows="look ended drift")
         return None if standing.ended is None else dict(zip(("code", "reason"), standing.ended, strict=True))
 
 
-class CascadeLeft(Shape, of=cascades_read.LeftByCascade, shows="samples rest unlabelled"):
+class CascadeLeft(Shape, of=Left, shows="samples shown rest unlabelled held_back"):
     samples = Of("How many the cascade was asked about.")
-    rest = Of("The ids of those of which it left a unit to people.")
+    shown = Of("Of how many of these the rest is said: not of those of the test set, nor of those held back.")
+    rest = Of("The ids of those with a unit that it did not decide.")
     unlabelled = Of("Of these, those with such a unit that nobody has labelled yet.")
+    held_back = Of("How many you still have to label or to decide about.")

@@ -164,7 +164,7 @@ class Score(
 ):
     sample = s.CharField(source="sample.external_id", help_text="Its own id.")
     dimension = Of("A criterion's key, or the judge's own name for what it measures.")
-    status = Of("ok, refused, parse_error, truncated, timeout or error")
+    status = Of("ok, refused, parse_error, truncated, timeout, error, or left (to people, by a cascade)")
     label = Value(allow_null=True)  # type: ignore[assignment]
     rationale = Of("The judge's own words.", allow_null=True)
     confidence = Of("By the model's token log-probabilities, from 0 to 1; null: unknown, or read from repeats.")

@@ -13,8 +13,9 @@ from annotate.core.errors import Conflict, Invalid
 from annotate.core.text_tables import in_words
 from annotate.core.trail import note
 from annotate.models import Criterion, Project, User
-from judges.certificates.decision_read import cascade_looks_at, next_look
+from judges.certificates.decision_read import cascade_looks_at, is_taken_back, next_look
 from judges.core.split import divide
+from judges.kinds.cascade import endpoint_of
 from judges.models import PROMISE, CascadeLook, Judge, JudgeKind, JudgeVersion
 from judges.reports.evidence import evidence_of_look, fingerprint_of, of_a_look
 from judges.versions.write import create_judge
@@ -86,7 +87,8 @@ def look_at_cascade(
 def _with_even_splits(evidence: alignment.report.Evidence, criterion: Criterion) -> alignment.report.Evidence:
     """With a side for samples of which people have only units that they are split on evenly. Judges are compared with
     nothing there, so that they have none; here such a unit counts against whoever decides it."""
-    split = {sample for (sample, _unit), why in evidence.unsettled.items() if why == "open"} - evidence.is_dev.keys()
+    unsettled = {sample for (sample, _unit), why in evidence.unsettled.items() if why == "open"}
+    split = (unsettled | {sample for sample, _unit in evidence.units}) - evidence.is_dev.keys()
     sides = divide(criterion, dict.fromkeys(sorted(split), False))
     return replace(evidence, is_dev={**evidence.is_dev, **sides})
 
@@ -104,12 +106,11 @@ def _series(evidence: alignment.report.Evidence, name: str) -> alignment.report.
 def use_cascade(*, look: CascadeLook, agreement: float, name: str, actor: User | None = None) -> Judge:
     """Makes a judge of the cascade that the look certified for this share of agreement. Raises Invalid where it
     certified none, Conflict where the look no longer holds, and as `create_judge`."""
-    if look.is_out_of_date or not look.criterion.is_current:
+    if look.is_out_of_date or not look.criterion.is_current or is_taken_back(look.criterion, look):
         said = _("Test evaluation %(number)s is outdated. Run a new one.")
         raise Conflict("out_of_date", said % {"number": look.number})
     config = {"criterion": look.criterion_key, "look": look.number, "agreement": agreement}
-    # The dear judge's endpoint where that asks a model, as the kind has it.
-    endpoint = look.dear.endpoint or look.cheap.endpoint
+    endpoint = endpoint_of(look)
     return create_judge(
         project=look.project,
         name=name,

@@ -14,7 +14,7 @@ from annotate.labels.read import COUNTING
 from annotate.models.label import VerdictState
 from judges.certificates.decision_read import is_taken_back
 from judges.certificates.drift_read import Drift, Watched, drift_sentence, drift_watched
-from judges.core.locked_read import locked_samples
+from judges.certificates.triage_read import Left, left_of
 from judges.models import (
     WITHOUT_SCORES,
     Ask,
@@ -96,20 +96,9 @@ def cost_of(version: JudgeVersion) -> Cost:
     return Cost(found["cost"] * asks["done"] / asks["paid"] / units, version.endpoint.currency)
 
 
-@dataclass(frozen=True, slots=True)
-class LeftByCascade:
-    """samples: how many of the project have a unit that the cascade was asked about. rest: the own ids, in import
-    order, of those with a unit that it did not decide: neither judge was sure, or one had no answer. unlabelled: of
-    these, those with such a unit that no person has labelled yet. Both without locked samples: being among them says
-    what the judges say."""
-
-    samples: int
-    rest: list[str]
-    unlabelled: list[str]
-
-
-def left_by_cascade(version: JudgeVersion, *, reader: Reader) -> LeftByCascade:
-    """Worked out from the scores and labels there are now."""
+def left_by_cascade(version: JudgeVersion, *, reader: Reader) -> Left:
+    """Of what the cascade was asked about: neither judge was sure, or one had no answer. From the scores and labels
+    there are now."""
     look = look_of(version)
     values = {
         "version": version.pk,
@@ -118,14 +107,7 @@ def left_by_cascade(version: JudgeVersion, *, reader: Reader) -> LeftByCascade:
         "criterion": look.criterion_id,
         "disputed": VerdictState.DISPUTED,
     }
-    rows = fetch_all(_LEFT, values)
-    closed = locked_samples(look.project, [key for key, *_ in rows], reader=reader)
-    shown = [row for row in rows if row[0] not in closed]
-    return LeftByCascade(
-        samples=len(rows),
-        rest=[name for _, name, is_left, _ in shown if is_left],
-        unlabelled=[name for _, name, _, is_unlabelled in shown if is_unlabelled],
-    )
+    return left_of(fetch_all(_LEFT, values), look.project, reader=reader)
 
 
 _LEFT = f"""

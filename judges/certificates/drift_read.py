@@ -29,7 +29,7 @@ from annotate.samples.read import groups_of
 from annotate.verdicts.evidence_read import asked
 from annotate.verdicts.ratings_read import UnitKey
 from judges.core.scores_read import among, load_scores
-from judges.models import CascadeLook, Certificate, JudgeVersion, Look, ScoreStatus
+from judges.models import CascadeLook, Certificate, JudgeKind, JudgeVersion, Look
 from judges.reports.read import data_version
 
 # A batch of samples named one by one was chosen by their scores: on what a judge is least sure of it errs most.
@@ -116,9 +116,9 @@ def _drift_of(watched: Watched) -> Drift:
     if not arrived:
         return Drift(bound, None, None, False, len(chosen))
     scores = load_scores(look.criterion, watched.version, watched.dimension, new.keys(), reader=SYSTEM)
-    # What a cascade leaves to people it decides neither right nor wrong.
-    decided = {unit: why for unit, why in scores.failed.items() if why != ScoreStatus.LEFT}
-    scores = replace(scores, failed=decided)
+    if watched.version.judge.kind == JudgeKind.CASCADE:
+        # What it has no score of people decide: that was certified neither right nor wrong.
+        scores = replace(scores, failed={})
     found = alignment.report.audited(reference, scores, watched.threshold, arrived, bound)
     counts = {"audits": found.settled, "scored": found.scored, "failed": found.failed, "groups": found.groups}
     return Drift(bound, found.error.as_dict(), found.alarm, found.streaks, len(chosen), **counts)

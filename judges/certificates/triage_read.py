@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from annotate.core.blindness import Reader
+from annotate.core.blindness import Reader, samples_without_judges
 from annotate.core.rows import fetch_all
 from annotate.core.units import LISTED_KINDS, asks_sql, indices_sql
 from annotate.labels.read import COUNTING
+from annotate.models import Project
 from annotate.models.label import VerdictState
 from judges.certificates.decision_read import has_region
 from judges.core.locked_read import locked_samples
@@ -21,17 +23,39 @@ ROUNDING = 1e-9
 
 @dataclass(frozen=True, slots=True)
 class Left:
-    """samples: how many of the project have a unit to decide. rest: the own ids, in import order, of those with a unit
-    that the judge may not decide alone or has not scored; unlabelled: of these, those with such a unit that no person
-    has labelled yet. Both without locked samples: being among them says what their scores are. None is composed."""
+    """What judges leave to people, of one criterion's units in one project.
+
+    samples: how many have a unit to decide; none is composed. shown: of how many of these is told whether anything is
+    left: not of locked ones, and not of those that the reader has to label or to decide about, since it says what
+    judges say; held_back: how many the latter are. rest: the own ids, in import order, of those shown with a unit that
+    is left; unlabelled: of these, those with such a unit that no person has labelled yet.
+    """
 
     samples: int
+    shown: int
     rest: list[str]
     unlabelled: list[str]
+    held_back: int
+
+
+def left_of(rows: Sequence[tuple[int, str, bool, bool]], project: Project, *, reader: Reader) -> Left:
+    """rows: of every sample its key, its own id, whether a unit is left, and whether one is that nobody labelled."""
+    keys = [key for key, *_ in rows]
+    ahead = samples_without_judges(reader, keys)
+    hidden = ahead | locked_samples(project, keys, reader=reader)
+    shown = [row for row in rows if row[0] not in hidden]
+    return Left(
+        samples=len(rows),
+        shown=len(shown),
+        rest=[name for _, name, is_left, _ in shown if is_left],
+        unlabelled=[name for _, name, _, is_unlabelled in shown if is_unlabelled],
+        held_back=len(ahead),
+    )
 
 
 def left_to_people(look: Look, *, reader: Reader) -> Left | None:
-    """Worked out from the scores and labels there are now; None where by the look the judge decides nothing alone."""
+    """What one judge may not decide alone or has not scored, from the scores and labels there are now; None where by
+    the look it decides nothing alone."""
     if not has_region(look):
         return None
     region: dict[str, Any] = look.result["region"]
@@ -49,13 +73,7 @@ def left_to_people(look: Look, *, reader: Reader) -> Left | None:
         "kind": kind,
     }
     rows = fetch_all(_LEFT.format(places=places, unit="%(kind)s || ':' || place" if listed else "%(kind)s"), values)
-    closed = locked_samples(look.criterion.project, [key for key, *_ in rows], reader=reader)
-    shown = [row for row in rows if row[0] not in closed]
-    return Left(
-        samples=len(rows),
-        rest=[name for _, name, is_left, _ in shown if is_left],
-        unlabelled=[name for _, name, _, is_unlabelled in shown if is_unlabelled],
-    )
+    return left_of(rows, look.criterion.project, reader=reader)
 
 
 # One row per sample that has a unit of the kind, in import order.

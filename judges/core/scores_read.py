@@ -373,7 +373,8 @@ class Scores:
             unit=row.unit,
             dimension=row.dimension,
             repeat=row.repeat,
-            status=row.status,
+            # That it was left to people tells how sure the judges were.
+            status=ScoreStatus.OK if is_blind and row.status == ScoreStatus.LEFT else row.status,
             number=None if is_blind else row.number,
             label=None if is_blind else row.label,
             rationale=None if is_blind else row.rationale,

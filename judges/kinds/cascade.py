@@ -20,7 +20,7 @@ from judges.endpoints.calls import Answered, Model, StopRun
 from judges.kinds.base import Config, Item, Kind, OneByOne, Outcome, Scored, Size, Together
 from judges.kinds.fields import Fields
 from judges.kinds.registry import kind_named, runnable_kinds
-from judges.models import CascadeLook, Confidence, JudgeKind, JudgeVersion, ScoreStatus
+from judges.models import CascadeLook, Confidence, Endpoint, JudgeKind, JudgeVersion, ScoreStatus
 
 # As alignment.judging.triage.ROUNDING, which takes a second to load. A test holds the two against each other.
 ROUNDING = 1e-9
@@ -102,20 +102,34 @@ class CascadeKind(Kind):
             yield (AskedCascade if is_asked else LocalCascade)(version.config, *members)
 
 
-def _members(look: CascadeLook, step: Mapping[str, Any]) -> dict[str, Any]:
-    """What the look says of the two, and how their answers come."""
-    versions = (look.cheap, look.dear)
-    runnable = set(runnable_kinds())
+def endpoint_of(look: CascadeLook) -> Endpoint | None:
+    """Where a cascade that the look certified asks; None where it asks no model."""
+    asked = [one for one, comes in zip((look.dear, look.cheap), _comes(look)[::-1], strict=True) if comes == ASKED]
+    return asked[0].endpoint if asked else None
+
+
+def _comes(look: CascadeLook) -> tuple[str, str]:
+    """How the answers of the two come."""
+    versions, runnable = (look.cheap, look.dear), set(runnable_kinds())
     asking = [one.judge.kind in runnable and kind_named(one.judge.kind).asks_model(one.config) for one in versions]
     # Of two endpoints one can be asked: the dear judge's, since the cheap one's answers cost little beforehand.
     endpoint = look.dear.endpoint_id if asking[1] else look.cheap.endpoint_id
+
+    def comes(one: JudgeVersion, asks: bool) -> str:
+        if not asks:
+            return HERE if one.judge.kind in runnable else STORED
+        # How often it says the same again is known after it was asked several times.
+        is_asked = one.endpoint_id == endpoint and one.config.get("confidence") != Confidence.REPEATS
+        return ASKED if is_asked else STORED
+
+    return comes(look.cheap, asking[0]), comes(look.dear, asking[1])
+
+
+def _members(look: CascadeLook, step: Mapping[str, Any]) -> dict[str, Any]:
+    """What the look says of the two, and how their answers come."""
     members, per = [], "unit"
-    for place, (name, one) in enumerate(zip(("cheap", "dear"), versions, strict=True)):
-        comes = HERE if one.judge.kind in runnable else STORED
-        if asking[place]:
-            # How often it says the same again is known after it was asked several times.
-            is_asked = one.endpoint_id == endpoint and one.config.get("confidence") != Confidence.REPEATS
-            comes = ASKED if is_asked else STORED
+    for place, (name, comes) in enumerate(zip(("cheap", "dear"), _comes(look), strict=True)):
+        one: JudgeVersion = getattr(look, name)
         if comes == ASKED and one.config.get("per") == "sample" and look.criterion.unit in LISTED_KINDS:
             per = "sample"
         members.append(
@@ -271,9 +285,10 @@ class _Cascade:
         ]
 
     def _is_left(self, cheap: Answer | None) -> bool:
-        """Whether the dear judge is needed. Not where the cheap one has not been run: it may be sure."""
-        if cheap is None:
-            return self._cheap.part["sure"] is None or self._cheap.part["comes"] != STORED
+        """Whether the dear judge is needed. Not where the cheap one has no answer: with one it may be sure, and of what
+        the dear judge says of such units nothing was certified."""
+        if cheap is None or cheap.failed is not None:
+            return self._cheap.part["sure"] is None
         return not cheap.decides
 
     def _together(self, items: Sequence[Item]) -> dict[Sample, list[str]]:

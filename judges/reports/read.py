@@ -30,7 +30,7 @@ from judges.models import AlignmentReport, ScoreStatus
 from judges.reports.blind_read import as_read_by
 
 # Raised when the same data would give other figures or other plots, so that reports are made anew.
-FIGURES_VERSION = 12
+FIGURES_VERSION = 13
 
 # What a report compares judges with: settled units (annotate.labels.settled_read), or all that people labelled.
 Labels = Literal["settled", "all"]

@@ -76,7 +76,7 @@ SAY_TOO_LITTLE = {
     "withheld", "require_whole", "batch_skips", "findings_of", "one_task", "without_words",
     "left_to_people", "people_behind", "locked", "locked_samples", "samples_wanted", "proposal_effect",
     "compared_units", "scored_units", "require_labelled", "require_shown",
-    "without_questions_to_label", "hidden_experiments", "learned_for", "left_by_cascade",
+    "without_questions_to_label", "hidden_experiments", "learned_for", "left_by_cascade", "left_of",
 }  # fmt: skip
 
 Told = Callable[..., Any]

@@ -1,6 +1,7 @@
 """Cascades of two judges, then people: by the definition, what is certified, and how often wrongly."""
 
 import math
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
@@ -45,16 +46,29 @@ def test_who_decides():
 
 @pytest.mark.parametrize("seed", range(5))
 def test_each_cascade_decides_what_the_one_before_does_and_more(seed):
+    """Of units that the cheap judge answers; the others the dear one decides only while the cheap one decides none."""
     rng = np.random.default_rng(seed)
     dev, test = world(rng, silent=0.1, unsettled=0.05), world(rng, silent=0.1)
     family = cascade_family(dev, 200)
     assert len(family) > 3
     assert family == sorted(family, key=lambda one: (-one.cheap, -one.dear))
     decided = [one.decider(test) != PEOPLE for one in family]
-    assert all((before <= after).all() for before, after in pairwise(decided))
+    has_cheap = test.cheap != NO_ANSWER
+    assert all((before <= after)[has_cheap].all() for before, after in pairwise(decided))
+    for one, units in zip(family, decided, strict=True):
+        assert units[~has_cheap].any() == np.isinf(one.cheap)
     on_dev = [one.decider(dev) != PEOPLE for one in family]
     assert on_dev[0].mean() >= 0.2
-    assert (on_dev[-1] == ((dev.cheap != NO_ANSWER) | (dev.dear != NO_ANSWER))).all()
+    assert (on_dev[-1] == (dev.cheap != NO_ANSWER)).all()
+
+
+def test_an_answer_without_sureness_never_decides():
+    """And leaves the unit to the dear judge, at every step."""
+    said = world(np.random.default_rng(3))
+    unsure = np.arange(said.cheap.size) % 7 == 0
+    dev = replace(said, cheap_sure=np.where(unsure, -np.inf, said.cheap_sure))
+    last = cascade_family(dev, 10_000)[-1]
+    assert (last.decider(dev) == np.where(unsure, DEAR, CHEAP)).all()
 
 
 def test_a_step_decides_as_far_as_its_share_of_disagreement_goes():

@@ -111,9 +111,10 @@ def test_a_batch_of_the_rest_holds_exactly_the_rest(
     page = client.get(URL, {"judge": "careful", "measures": "grade"})
     left = page.context["triage"]["left"]
     assert set(left.rest) == labelled | later
+    dev = sum(stored_sides(desk.criteria.get(key="grade")).values())
     assert set(left.unlabelled) == later
     html = page.content.decode()
-    assert f"{len(labelled | later)} of the project’s 165 samples need human review." in html
+    assert f"{len(labelled | later)} of {dev + 5} samples need human review." in html
     assert "Create a batch of the 4 without labels" in html
 
     assert client.post(f"{URL}?judge=careful&measures=grade", sent(ben)).url == "/p/desk/batches/1/"
@@ -147,9 +148,10 @@ def test_it_opens_on_the_judge_that_may_decide_alone(alice: User, desk: Project,
 def test_nothing_is_left(alice: User, ben: User, desk: Project, region: dict[str, Any]) -> None:
     look = Look.objects.get()
     Look.objects.update(result={**look.result, "region": {**region, "distance": 0.0}})
+    dev = sum(stored_sides(desk.criteria.get(key="grade")).values())
     client = as_user(alice)
     html = client.get(URL).content.decode()
-    assert "None: all 160 samples of the project can be decided automatically" in html
+    assert f"None: all {dev} samples are decided automatically" in html
     assert "Create a batch" not in html
     reply = client.post(URL, sent(ben))
     assert reply.status_code == 422
@@ -176,7 +178,9 @@ def test_a_reviewer_sees_it_and_makes_no_batch(rita: User, ben: User, desk: Proj
     html = client.get(URL).content.decode()
     for said in ("Needs no human", "Needs a human", "Wrong, at most", "It passes scores of"):
         assert said in html
-    assert "An admin can create a batch" in html
+    # She decides about all of them.
+    assert "No sample can be listed for you." in html
+    assert "Nor are 160 samples that you still label or decide about." in html
     assert client.post(URL, sent(ben)).status_code == 403
     assert not Batch.objects.exists()
 

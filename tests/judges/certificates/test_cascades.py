@@ -21,13 +21,13 @@ from judges.certificates.cascades import look_at_cascade, use_cascade
 from judges.certificates.cascades_read import cascade_standing, cost_of, left_by_cascade
 from judges.certificates.decision_read import next_look
 from judges.certificates.write import look_at_test
-from judges.core.scores_read import current_version
+from judges.core.scores_read import Scores, current_version
 from judges.kinds import cascade as kind
 from judges.models import CascadeLook, JudgeVersion, Score, ScoreStatus
 from judges.reports.write import build_report
 from judges.runs.write import estimate_run, start_run
 from judges.versions.write import create_judge, drop_version, set_direction
-from tests.annotate.factories import World, make_world
+from tests.annotate.factories import World, make_batch, make_world
 from tests.judges.building import add_judge, add_labels, add_samples, drawn_in_full
 from tests.judges.runs.building import endpoint_at, llm_judge, worked
 from tests.openai_server import OpenAIServer, Request
@@ -35,6 +35,7 @@ from tests.openai_server.messages import chat
 
 COUNT = 400
 NEW = 60
+NEWS = [f"s{number:03}" for number in range(COUNT, COUNT + NEW)]
 
 
 @pytest.fixture
@@ -156,13 +157,12 @@ def test_as_one_judge_it_asks_the_dear_one_only_where_it_is_needed(world: World,
     assert version.endpoint is not None
     openai_server.forget()
     openai_server.answers(reply)
-    new = [f"s{number:03}" for number in range(COUNT, COUNT + NEW)]
-    estimate = estimate_run(version=version, scope={"samples": new})
-    run = worked(start_run(version=version, scope={"samples": new}))
+    estimate = estimate_run(version=version, scope={"samples": NEWS})
+    run = worked(start_run(version=version, scope={"samples": NEWS}))
     assert run.state == "done"
     scores = dict(Score.objects.filter(version=look.cheap).values_list("sample__external_id", "number"))
     cut, threshold = look.result["certified"][1]["step"]["cheap"], look.result["judges"][0]["threshold"]
-    needed = {name for name in new if abs(scores[name] - threshold) < cut * (1 - ROUNDING)}
+    needed = {name for name in NEWS if abs(scores[name] - threshold) < cut * (1 - ROUNDING)}
     asked = {re.findall(r"Claim (s\d+)", request.prompt)[-1] for request in openai_server.requests if request.is_chat}
     assert asked == needed
     assert 0 < len(needed) < NEW / 2 + 10
@@ -171,7 +171,7 @@ def test_as_one_judge_it_asks_the_dear_one_only_where_it_is_needed(world: World,
     assert run.cost > 0
     said = {one.sample.external_id: one for one in Score.objects.filter(version=version).select_related("sample")}
     assert {name for name, one in said.items() if "“dear”" in one.rationale} == needed
-    for name in new:
+    for name in NEWS:
         passes = scores[name] >= threshold
         if name not in needed:
             assert said[name].number == float(passes)
@@ -213,6 +213,15 @@ def test_what_neither_is_sure_of_is_left_to_people_and_is_no_failure(world: Worl
     # To a user nothing of the test half is told.
     shown = left_by_cascade(version, reader=world.alice)
     assert set(shown.rest) == left - set(look.samples["test"])
+    # Nor of what they still have to label.
+    make_batch(world.project, [world.alice], samples=NEWS, criteria=[the_criterion(world)])
+    shown = left_by_cascade(version, reader=world.alice)
+    assert set(shown.rest) == left - set(look.samples["test"]) - set(NEWS)
+    assert shown.shown == shown.samples - NEW - len(look.samples["test"])
+    assert shown.held_back == NEW, "how many of them are left would tell of a single one"
+    held = [one for one in Scores(version, reader=world.alice)[0:1000] if one.held_back]
+    assert {one.sample.external_id for one in held} >= {*NEWS, *look.samples["test"]}
+    assert {one.status for one in held} == {ScoreStatus.OK}
     assert cost_of(look.cheap).unit is None, "nobody knows what imported scores cost"
     assert cost_of(version).unit == 0
 
@@ -244,13 +253,12 @@ def test_a_judge_of_labels_decides_by_its_confidence(world: World, openai_server
     assert [member["comes"] for member in version.config["members"]] == [kind.ASKED, kind.ASKED]
     openai_server.forget()
     openai_server.answers(answer)
-    new = [f"s{number:03}" for number in range(COUNT, COUNT + NEW)]
-    assert worked(start_run(version=version, scope={"samples": new})).state == "done"
+    assert worked(start_run(version=version, scope={"samples": NEWS})).state == "done"
     asked: dict[str, set[str]] = {"small": set(), "m": set()}
     for request in openai_server.requests:
         asked[request.json["model"]].add(re.findall(r"Claim (s\d+)", request.prompt)[-1])
-    assert asked["small"] == set(new)
-    assert asked["m"] == {name for name in new if 0.55 + int(name[1:]) % 9 / 20 < cut - 1e-6}
+    assert asked["small"] == set(NEWS)
+    assert asked["m"] == {name for name in NEWS if 0.55 + int(name[1:]) % 9 / 20 < cut - 1e-6}
 
 
 def test_a_cascade_is_only_what_a_look_certified(world: World) -> None:
@@ -289,19 +297,71 @@ def test_it_holds_until_people_say_otherwise(world: World) -> None:
     look = looked(world)
     version = current_version(use_cascade(look=look, agreement=0.85, name="both"))
     assert version is not None
-    new = [f"s{number:03}" for number in range(COUNT, COUNT + NEW)]
-    worked(start_run(version=version, scope={"samples": new}))
+    worked(start_run(version=version, scope={"samples": NEWS}))
     assert cascade_standing(version).ended is None
     support = the_criterion(world)
     samples = {sample.external_id: sample for sample in world.project.samples.all()}
     passes = dict(Score.objects.filter(version=version).values_list("sample__external_id", "number"))
-    rows = [(name, "claim:0", who, word(not passes[name])) for name in new if name in passes for who in "xy"]
+    rows = [(name, "claim:0", who, word(not passes[name])) for name in NEWS if name in passes for who in "xy"]
     add_labels(support, samples, rows)
     settle_imported(project=world.project, criterion=support, needed=2)
     drawn_in_full(support)
     standing = cascade_standing(version)
     assert standing.ended is not None
     assert standing.ended[0] in ("drift", "drift_or_streak", "labels_undeclared")
+
+
+def test_where_the_cheap_judge_has_no_answer_nobody_decides(world: World, openai_server: OpenAIServer) -> None:
+    """The dear one might else decide what the cheap one would have been sure of, where its own agreement is not known.
+    What nobody decided is neither right nor wrong when people label it."""
+    samples = {sample.external_id: sample for sample in world.project.samples.all()}
+    cheap = JudgeVersion.objects.get(judge__name="cheap")
+    rows = Score.objects.filter(version=cheap).values_list("sample__external_id", "number")
+    add_judge(world.project, "twin", samples, [(name, "claim:0", number) for name, number in rows])
+    members = [{"judge": name, "dimension": "support"} for name in ("cheap", "twin")]
+    config = {"criterion": "support", "members": members}
+    both = create_judge(project=world.project, name="mean", kind="ensemble", config=config)
+    worked(start_run(version=both.versions.get(), scope={"all": True}))
+    dear_judge(world)
+    look = look_at_cascade(criterion=the_criterion(world), cheap="mean", dear="dear")
+    version = current_version(use_cascade(look=look, agreement=0.85, name="both"))
+    assert version is not None
+    Score.objects.filter(version=cheap, sample__external_id__in=NEWS).delete()
+    openai_server.forget()
+    worked(start_run(version=version, scope={"samples": NEWS}))
+    assert set(Score.objects.filter(version=version).values_list("status", flat=True)) == {ScoreStatus.ERROR}
+    assert not openai_server.requests
+    support = the_criterion(world)
+    add_labels(support, samples, [(name, "claim:0", who, "yes") for name in NEWS for who in "xy"])
+    drawn_in_full(support)
+    assert cascade_standing(version).ended is None
+
+
+def test_evenly_split_labels_from_elsewhere_count_without_verdicts(transactional_db: None) -> None:
+    world, rng = make_world(), random.Random(1)
+    samples = add_samples(world.project, [f"s{number:03}" for number in range(300)], contexts=[{"text": "Some text."}])
+    truth = {name: rng.random() < 0.5 for name in samples}
+    split = {name for name in samples if rng.random() < 0.3}
+    said = [(name, who, truth[name] != (who == "y" and name in split)) for name in samples for who in "xy"]
+    add_labels(the_criterion(world), samples, [(name, "claim:0", who, word(value)) for name, who, value in said])
+    drawn_in_full(the_criterion(world))
+    for judge in ("cheap", "dear"):
+        rows = [(name, "claim:0", 0.5 + (1 if truth[name] else -1) * rng.uniform(0.01, 0.5)) for name in samples]
+        add_judge(world.project, judge, samples, rows)
+    result = looked(world).result
+    on_test = result["units"]
+    assert abs(on_test - 150) < 30
+    assert result["unsettled"] == pytest.approx(0.3 * on_test, abs=15)
+    assert all(one["step"] is None for one in result["certified"])
+
+
+def test_two_judges_of_stored_scores_need_no_endpoint(world: World) -> None:
+    version = llm_judge(world, "dear", confidence="repeats")
+    worked(start_run(version=version, scope={"samples": [f"s{number:03}" for number in range(COUNT)]}, repeats=2))
+    made = current_version(use_cascade(look=looked(world), agreement=0.85, name="both"))
+    assert made is not None
+    assert made.endpoint is None
+    assert [member["comes"] for member in made.config["members"]] == [kind.STORED, kind.STORED]
 
 
 def test_a_report_says_of_every_pair_what_it_would_decide_on_dev(world: World) -> None:

@@ -10,9 +10,11 @@ import pytest
 import alignment.judging.triage
 from annotate.core.blindness import SYSTEM
 from annotate.core.units import units_of
-from annotate.models import Criterion, Project, Verdict
+from annotate.models import Criterion, Project, User, Verdict
+from annotate.projects.write import set_member
 from judges.certificates.triage_read import ROUNDING, left_to_people
 from judges.models import PROMISE, JudgeVersion, Look, Score
+from tests.annotate.factories import make_batch
 from tests.judges.building import add_judge, add_labels, add_samples, make_project
 
 pytestmark = pytest.mark.django_db
@@ -70,7 +72,7 @@ def test_the_rest_by_a_loop_over_units(seed: int) -> None:
     }
     left = left_to_people(look_of(criterion, version), reader=SYSTEM)
     assert left is not None
-    assert left.samples == len({name for name, _ in units})
+    assert left.samples == left.shown == len({name for name, _ in units})
     assert left.rest == sorted({name for name, _ in outside})
     assert left.unlabelled == sorted({name for name, _ in outside - labelled - settled})
     assert 0 < len(left.unlabelled) < len(left.rest) < left.samples
@@ -120,6 +122,20 @@ def test_of_units_that_a_sample_has_once() -> None:
     assert left is not None
     # In import order.
     assert (left.samples, left.rest, left.unlabelled) == (3, ["b", "c"], ["b", "c"])
+
+
+def test_what_the_reader_still_labels_is_not_listed() -> None:
+    project = make_project(criteria=["relevancy"])
+    criterion = project.criteria.get(key="relevancy")
+    samples = add_samples(project, ["a", "b", "c"])
+    version = add_judge(project, "j", samples, [(name, "answer", 0.6) for name in "ab"], dimension="relevancy")
+    ann = User.objects.create_user("ann", password="ann-secret-words")
+    set_member(project=project, user=ann, role="admin")
+    make_batch(project, [ann], samples=["b", "c"], criteria=[criterion])
+    left = left_to_people(look_of(criterion, version), reader=ann)
+    assert left is not None
+    assert (left.samples, left.shown, left.held_back) == (3, 1, 2)
+    assert (left.rest, left.unlabelled) == (["a"], ["a"])
 
 
 def test_where_it_decides_nothing_alone_nothing_is_said() -> None:
