@@ -1,6 +1,6 @@
 """Aligning a judge where the truth is known: how much of what can be gained is gained, and what is claimed.
 
-    python -m bench.aligning [--worlds 200] [--controls 100] [--others 19] [--kept FILE] > docs/aligning.md
+    python -m bench.aligning [--worlds 200] [--controls 200] [--others 50] [--kept FILE] > docs/aligning.md
     python -m bench.aligning --search 400 --worlds 5 --controls 2 --others 5
 
 bench.aligning_world says what is planted. An alignment asks here what it asks in the product (judges.aligning), but the
@@ -319,8 +319,8 @@ have claimed, less the truth, in the first {SAME} worlds: a candidate that is sh
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--worlds", type=int, default=200)
-    parser.add_argument("--controls", type=int, default=100)
-    parser.add_argument("--others", type=int, default=19, help="of those with other models and fewer labels")
+    parser.add_argument("--controls", type=int, default=200)
+    parser.add_argument("--others", type=int, default=50, help="of those with other models and fewer labels")
     parser.add_argument("--search", type=int, default=0)
     parser.add_argument("--kept", type=Path)
     asked = parser.parse_args()
